@@ -4,6 +4,7 @@ import { DomainError } from './errors.ts';
 import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
 import { hasPassword } from './runtime/database-hosts.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
+import { type LegacySettings, readLegacy } from './runtime/legacy-settings.ts';
 import { type OpenFileShares, shareOpenFiles } from './runtime/open-files.ts';
 import { type ProviderSettings, readProviders } from './runtime/provider-settings.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
@@ -86,7 +87,7 @@ export interface Config {
     bucket: string;
   };
   /** The legacy identity provider whose tokens are accepted; null when there is none. */
-  legacy: { issuer: string; jwksUrl: string; scopeBase: string; audience: string | null } | null;
+  legacy: LegacySettings | null;
   reservedPackagePrefix: string;
   /** The packages, versions and bytes that each developer may have; 0 is no limit. */
   quotas: { packages: number; versions: number; storedBytes: number };
@@ -168,31 +169,6 @@ function credentialsOf(
     if (existsSync(path)) found.set(name, path);
   }
   return found;
-}
-
-/** Reads the settings of the legacy identity provider: either all that it needs are set, or none. */
-function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string): Config['legacy'] {
-  const issuer = optional('LAPEL_LEGACY_ISSUER');
-  const jwksUrl = optional('LAPEL_LEGACY_JWKS_URL');
-  const scopeBase = optional('LAPEL_LEGACY_SCOPE_BASE')?.replace(/\/+$/, '') ?? null;
-  const audience = optional('LAPEL_LEGACY_AUDIENCE');
-  const others = {
-    LAPEL_LEGACY_JWKS_URL: jwksUrl,
-    LAPEL_LEGACY_SCOPE_BASE: scopeBase,
-    LAPEL_LEGACY_AUDIENCE: audience,
-  };
-  if (issuer === null) {
-    for (const [name, value] of Object.entries(others)) {
-      if (value !== null) throw invalid(name, 'needs LAPEL_LEGACY_ISSUER');
-    }
-    return null;
-  }
-  if (jwksUrl === null) throw invalid('LAPEL_LEGACY_JWKS_URL', 'is needed with LAPEL_LEGACY_ISSUER');
-  if (scopeBase === null) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'is needed with LAPEL_LEGACY_ISSUER');
-  if (/\s/.test(scopeBase)) throw invalid('LAPEL_LEGACY_SCOPE_BASE', 'must have no spaces');
-  if (issuer === publicUrl)
-    throw invalid('LAPEL_LEGACY_ISSUER', `must differ from the issuer of the service itself, ${publicUrl}`);
-  return { issuer, jwksUrl, scopeBase, audience };
 }
 
 /** Reads the receiver of the audit log. */
@@ -365,7 +341,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       bucket: text('LAPEL_S3_BUCKET'),
     },
     legacy: readLegacy(
-      optional,
+      { optional, invalid },
       publicUrl ?? `http${entrance.tls.api ? 's' : ''}://${text('LAPEL_HTTP_HOST')}:${text('LAPEL_HTTP_PORT')}`,
     ),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),

@@ -73,7 +73,7 @@ export type FleetHistory = ReturnType<typeof createFleetHistory>;
 export function createFleetHistory(parts: Parts) {
   const { database, clock, ids, log, metrics, remembered, nodeId, leads, connectedHere, isOn } = parts;
   const delay = watchLoopDelay();
-  const batches = createCountedBatches<Sample>({ clock, ids, add: insertSample });
+  const batches = createCountedBatches<Sample>({ database, clock, ids, add: insertSample });
   let loopDelay: number | null = null;
   let before: Counters | undefined;
   let thinnedAt = Number.NEGATIVE_INFINITY;
@@ -115,7 +115,7 @@ export function createFleetHistory(parts: Parts) {
   async function sample(): Promise<void> {
     const now = clock.now();
     loopDelay = delay.take();
-    await batches.again(database.transactSoon);
+    await batches.again();
     const after = await counters();
     const { created, finished, failed, attemptsFailed } = before ?? after;
     const own: Own = {
@@ -129,14 +129,17 @@ export function createFleetHistory(parts: Parts) {
     const at = (Math.round(now / STEP) - 1) * STEP; // rounded, because a timer may fire slightly early
     const row = { at, nodeId: nodeId(), ...own, shared: leads() ? await shared(now) : null };
     before = after; // from here on the batch has these events, until it is stored
-    await batches.store(database.transactSoon, row);
+    await batches.store(row);
     if (leads() && now - thinnedAt >= THIN_EVERY) {
-      await database.transactSoon(async (unit) => {
-        for (const { from, to, after: age } of THINNED) {
-          const until = now - age;
-          await thin(unit, from, to, until - (until % (to * SECOND)));
-        }
-      });
+      await database.transact(
+        async (unit) => {
+          for (const { from, to, after: age } of THINNED) {
+            const until = now - age;
+            await thin(unit, from, to, until - (until % (to * SECOND)));
+          }
+        },
+        { pace: 'soon' },
+      );
       thinnedAt = now;
     }
   }

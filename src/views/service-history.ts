@@ -63,6 +63,7 @@ export type ServiceHistory = ReturnType<typeof createServiceHistory>;
 export function createServiceHistory(parts: Parts) {
   const { database, clock, ids, log, metrics, remembered, nodeId, state, isOn } = parts;
   const batches = createCountedBatches<ServiceRow>({
+    database,
     clock,
     ids,
     async add(unit, news) {
@@ -75,14 +76,14 @@ export function createServiceHistory(parts: Parts) {
   let stopped = false;
 
   async function record(): Promise<void> {
-    await batches.again(database.transactSoon);
+    await batches.again();
     const now = clock.now();
     const [counted, own] = await Promise.all([countedSoFar(metrics), state()]);
     const news = sinceThen(counted, before);
     const key = { at: now - (now % ROW), nodeId: nodeId() };
     const disk = { diskFree: own.disk?.free ?? null, diskSize: own.disk?.size ?? null };
     before = counted; // from here on the batch has these figures, until it is stored
-    await batches.store(database.transactSoon, { ...key, ...disk, figures: news, state: own });
+    await batches.store({ ...key, ...disk, figures: news, state: own });
   }
 
   const tryRecord = (): Promise<void> =>

@@ -12,12 +12,12 @@ import { onBoth, openDatabaseOf } from './kinds.ts';
 
 /** A database whose commits happen, while their answers are lost as long as `loses` is set. */
 function losing(database: Database): Database & { loses: boolean } {
-  const transactSoon: Transact = async (work, key) => {
-    const result = await database.transactSoon(work, key);
-    if (made.loses) throw new DomainError('DATABASE_UNAVAILABLE');
+  const transact: Transact = async (work, options) => {
+    const result = await database.transact(work, options);
+    if (made.loses && options?.pace === 'soon') throw new DomainError('DATABASE_UNAVAILABLE');
     return result;
   };
-  const made = { ...database, transactSoon, loses: false };
+  const made = { ...database, transact, loses: false };
   return made;
 }
 

@@ -13,12 +13,11 @@ onBoth(t, async (t, kind) => {
     await t.test(`a unit ${about} that fails while its statements are on their way leaves nothing`, async (t) => {
       const database = await openDatabaseOf(kind, t);
       const results = await Promise.allSettled([
-        database.transact((unit) => unit.run(insert, 'before'), key && `${key} 1`),
-        database.transact(
-          (unit) => Promise.all([unit.run(insert, 'lost'), Promise.reject(new Error('no'))]),
-          key && `${key} 2`,
-        ),
-        database.transact((unit) => unit.run(insert, 'after'), key && `${key} 3`),
+        database.transact((unit) => unit.run(insert, 'before'), { device: key && `${key} 1` }),
+        database.transact((unit) => Promise.all([unit.run(insert, 'lost'), Promise.reject(new Error('no'))]), {
+          device: key && `${key} 2`,
+        }),
+        database.transact((unit) => unit.run(insert, 'after'), { device: key && `${key} 3` }),
       ]);
       t.same(
         results.map(({ status }) => status),
@@ -36,11 +35,14 @@ onBoth(t, async (t, kind) => {
         for (let turns = 0; turns < 20; turns += 1) await turn();
         return unit.run(insert, 'late');
       }
-      const failing = database.transact((unit) => {
-        late.push(goOn(unit));
-        late[0]?.catch(() => undefined);
-        return Promise.all([late[0], Promise.reject(new Error('no'))]);
-      }, key);
+      const failing = database.transact(
+        (unit) => {
+          late.push(goOn(unit));
+          late[0]?.catch(() => undefined);
+          return Promise.all([late[0], Promise.reject(new Error('no'))]);
+        },
+        { device: key },
+      );
       await t.rejects(failing, /no/);
       await t.rejects(late[0] ?? Promise.resolve(), /the unit of work has ended/);
       t.same(await database.read.all(all), []);

@@ -21,7 +21,7 @@ const transaction = {
 
 /** Runs units at the same time; returns their results, or the messages of their errors. */
 async function together(database: Database, ...works: [key: string | undefined, (unit: UnitOfWork) => unknown][]) {
-  const units = works.map(([key, work]) => database.transact(async (unit) => work(unit), key));
+  const units = works.map(([key, work]) => database.transact(async (unit) => work(unit), { device: key }));
   const ended = await Promise.allSettled(units);
   return ended.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'));
 }
@@ -40,7 +40,7 @@ onBoth(t, async (t, kind) => {
       unit.later(rename, ['fifth', 'b']);
       return seen;
     };
-    t.same(await database.transact(work, 'device'), [
+    t.same(await database.transact(work, { device: 'device' }), [
       { id: 'a', name: 'second' },
       { id: 'b', name: 'x' },
     ]);
@@ -62,8 +62,8 @@ onBoth(t, async (t, kind) => {
         ['other', (unit) => unit.later(insert, ['b'])],
       );
       t.same(results, [undefined, undefined, { name: 'new' }, undefined]);
-      const third = database.transact(async (unit) => unit.later(insert, ['c']), 'third');
-      await database.transactAlong(async (unit) => unit.later(rename, ['last', 'c']));
+      const third = database.transact(async (unit) => unit.later(insert, ['c']), { device: 'third' });
+      await database.transact(async (unit) => unit.later(rename, ['last', 'c']), { pace: 'along' });
       await third;
       t.same(await database.read.get(find, 'c'), { name: 'last' });
     },
@@ -126,15 +126,18 @@ onBoth(t, async (t, kind) => {
   await t.test('a unit that throws leaves nothing, and one that has ended writes nothing', async (t) => {
     const database = await openDatabaseOf(kind, t);
     let kept: UnitOfWork | undefined;
-    const thrown = database.transact(async (unit) => {
-      kept = unit;
-      unit.later(insert, ['a']);
-      throw new Error('no');
-    }, 'device');
+    const thrown = database.transact(
+      async (unit) => {
+        kept = unit;
+        unit.later(insert, ['a']);
+        throw new Error('no');
+      },
+      { device: 'device' },
+    );
     await t.rejects(thrown, /no/);
     t.throws(() => kept?.later(insert, ['b']), /the unit of work has ended/);
     t.throws(() => kept?.insertLater(insert, ['b'], () => undefined), /the unit of work has ended|no table/);
-    await database.transact(async () => undefined, 'device');
+    await database.transact(async () => undefined, { device: 'device' });
     t.same(await database.read.all(all), []);
     const runs: string[] = [];
     const beside = (id: string) => (unit: UnitOfWork) => {

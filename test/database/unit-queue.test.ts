@@ -12,9 +12,9 @@ t.test(
       for (const unit of batch) unit.resolve(undefined);
       return undefined;
     };
-    const { transact, transactSoon } = createUnitQueue(commit);
+    const { transact } = createUnitQueue(commit);
     const work = async (): Promise<void> => undefined;
-    await Promise.all([transactSoon(work), transactSoon(work), transact(work)]);
+    await Promise.all([transact(work, { pace: 'soon' }), transact(work, { pace: 'soon' }), transact(work)]);
     t.same(batches, [3], 'units that nobody waits for join the commit of others');
 
     const alone = transact(work);
@@ -44,11 +44,11 @@ t.test(
     };
     const { transact, idle } = createUnitQueue(commit, { lanes: 2, perKey: 4, busy: createBusyKeys() });
     const unit = (name: string) => async () => done.push(name);
-    void transact(unit('first'), 'busy');
+    void transact(unit('first'), { device: 'busy' });
     await turn();
-    const own = Array.from({ length: 1_000 }, (_, index) => transact(unit(`own ${index}`), 'busy'));
-    await transact(unit('of another'), 'other');
-    await transact(unit('of a third'), 'third');
+    const own = Array.from({ length: 1_000 }, (_, index) => transact(unit(`own ${index}`), { device: 'busy' }));
+    await transact(unit('of another'), { device: 'other' });
+    await transact(unit('of a third'), { device: 'third' });
     t.same(done, ['of another', 'of a third']);
     gate.resolve();
     await Promise.all(own);
@@ -69,13 +69,13 @@ t.test('a commit beside another one begins only some time after it', async (t) =
   };
   const { transact } = createUnitQueue(commit, { lanes: 2, apartMs: () => apartMs, busy: createBusyKeys() });
   const work = async (): Promise<void> => undefined;
-  const a = transact(work, 'a');
+  const a = transact(work, { device: 'a' });
   await turn();
-  const b = transact(work, 'b');
+  const b = transact(work, { device: 'b' });
   for (let turns = 0; turns < 10; turns += 1) await turn();
   t.same(batches, [['a']]);
   apartMs = 1;
-  await Promise.all([b, transact(work, 'c')]);
+  await Promise.all([b, transact(work, { device: 'c' })]);
   t.same(batches, [['a'], ['b', 'c']]);
   gate.resolve();
   await a;

@@ -12,7 +12,7 @@ onBoth(t, async (t, kind) => {
   await t.test('units of work that arrive together share one commit', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
-    await Promise.all(['a', 'b', 'c'].map((id) => database.transact((unit) => unit.run(insert, id), id)));
+    await Promise.all(['a', 'b', 'c'].map((id) => database.transact((unit) => unit.run(insert, id), { device: id })));
     t.same(commits, [3]);
   });
 
@@ -22,13 +22,16 @@ onBoth(t, async (t, kind) => {
       const name = (id: string): string => `${key} ${id}`;
       const keyOf = (id: string): string | undefined => key && name(id);
       const results = await Promise.allSettled([
-        database.transact((unit) => unit.run(insert, name('first')), keyOf('first')),
-        database.transact(async (unit) => {
-          await unit.run(insert, name('lost'));
-          throw new Error('no');
-        }, keyOf('lost')),
-        database.transact((unit) => unit.run(insert, name('first')), keyOf('double')),
-        database.transact((unit) => unit.run(insert, name('last')), keyOf('last')),
+        database.transact((unit) => unit.run(insert, name('first')), { device: keyOf('first') }),
+        database.transact(
+          async (unit) => {
+            await unit.run(insert, name('lost'));
+            throw new Error('no');
+          },
+          { device: keyOf('lost') },
+        ),
+        database.transact((unit) => unit.run(insert, name('first')), { device: keyOf('double') }),
+        database.transact((unit) => unit.run(insert, name('last')), { device: keyOf('last') }),
       ]);
       t.same(
         results.map((r) => r.status),
@@ -46,11 +49,14 @@ onBoth(t, async (t, kind) => {
     const seen: string[] = [];
     const unit = (id: string) =>
       database
-        .transact(async (unit) => {
-          unit.onCommit(() => seen.push(`effect ${id}`));
-          await unit.run(insert, id);
-          t.same(await database.read.get(count), { n: 0 }, 'another connection sees what is committed');
-        }, id)
+        .transact(
+          async (unit) => {
+            unit.onCommit(() => seen.push(`effect ${id}`));
+            await unit.run(insert, id);
+            t.same(await database.read.get(count), { n: 0 }, 'another connection sees what is committed');
+          },
+          { device: id },
+        )
         .then(async () => {
           seen.push(`answered ${id}`);
           t.same(await database.read.get(count), { n: 2 });
@@ -64,14 +70,17 @@ onBoth(t, async (t, kind) => {
     async (t) => {
       const database = await openDatabaseOf(kind, t);
       let slots = 0;
-      const failing = database.transact(async (unit) => {
-        slots += 1;
-        unit.onRollback(() => {
-          slots -= 1;
-        });
-        throw new Error('no');
-      }, 'd');
-      const next = database.transact(async () => slots, 'd');
+      const failing = database.transact(
+        async (unit) => {
+          slots += 1;
+          unit.onRollback(() => {
+            slots -= 1;
+          });
+          throw new Error('no');
+        },
+        { device: 'd' },
+      );
+      const next = database.transact(async () => slots, { device: 'd' });
       await t.rejects(failing, /no/);
       t.equal(await next, 0);
     },
@@ -81,12 +90,15 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t);
     const seen: string[] = [];
     const unit = (id: string, device: string) =>
-      database.transact(async (unit) => {
-        seen.push(`${id} begins`);
-        await unit.get(count);
-        await unit.run(insert, id);
-        seen.push(`${id} ends`);
-      }, device);
+      database.transact(
+        async (unit) => {
+          seen.push(`${id} begins`);
+          await unit.get(count);
+          await unit.run(insert, id);
+          seen.push(`${id} ends`);
+        },
+        { device },
+      );
     await Promise.all([unit('a1', 'a'), unit('b1', 'b'), unit('a2', 'a'), unit('b2', 'b'), unit('a3', 'a')]);
     const of = (device: string): string[] => seen.filter((one) => one.startsWith(device));
     t.same(of('a'), ['a1 begins', 'a1 ends', 'a2 begins', 'a2 ends', 'a3 begins', 'a3 ends']);
@@ -117,13 +129,13 @@ onBoth(t, async (t, kind) => {
   await t.test('work without a caller joins the commit of a unit with a caller', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
-    const late = database.transactAlong((unit) => unit.run(insert, 'late'));
-    await database.transact((unit) => unit.run(insert, 'urgent'), 'd');
+    const late = database.transact((unit) => unit.run(insert, 'late'), { pace: 'along' });
+    await database.transact((unit) => unit.run(insert, 'urgent'), { device: 'd' });
     await late;
     t.same(commits, [2]);
-    await database.transactAlong((unit) => unit.run(insert, 'alone'));
+    await database.transact((unit) => unit.run(insert, 'alone'), { pace: 'along' });
     t.same(commits, [2, 1], 'and gets one of its own when nobody comes');
-    const waiting = database.transactAlong((unit) => unit.run(insert, 'flushed'));
+    const waiting = database.transact((unit) => unit.run(insert, 'flushed'), { pace: 'along' });
     await database.idle();
     t.same(commits, [2, 1, 1], 'idle() leaves nothing waiting');
     await waiting;
@@ -133,7 +145,7 @@ onBoth(t, async (t, kind) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
     const ids = Array.from({ length: 600 }, (_, index) => `d${index}`);
-    await Promise.all(ids.map((id) => database.transact((unit) => unit.run(insert, id), id)));
+    await Promise.all(ids.map((id) => database.transact((unit) => unit.run(insert, id), { device: id })));
     t.equal(
       commits.reduce((sum, committed) => sum + committed, 0),
       600,
@@ -150,10 +162,13 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t, { onCommit, ownerOf });
     const committedAt: [key: string, commit: number][] = [];
     const write = (key: string): Promise<unknown> =>
-      database.transact(async (unit) => {
-        unit.onCommit(() => committedAt.push([key, commits]));
-        await unit.run(insert, key);
-      }, key);
+      database.transact(
+        async (unit) => {
+          unit.onCommit(() => committedAt.push([key, commits]));
+          await unit.run(insert, key);
+        },
+        { device: key },
+      );
     // The shortest round trip says whether the database is far away: then commits run side by side, and are not counted here.
     for (let index = 0; index < 30; index += 1) await write(`near ${index}`);
     committedAt.length = 0;
@@ -175,13 +190,12 @@ onBoth(t, async (t, kind) => {
     // In the order in which they begin: the commit of one that began early may take longer than all others.
     let order: string[] = [];
     const write = (name: string, about?: string, whose?: string): Promise<unknown> =>
-      database.transactAlone(
+      database.transact(
         async (unit) => {
           if (!order.includes(name)) order.push(name);
           await unit.run(insert, name);
         },
-        about,
-        whose,
+        { about, whose },
       );
     const ofDevice = (name: string) => write(name, name);
     const ofCaller = (name: string) => write(`${name} of a caller`, undefined, name.slice(0, 4));
@@ -204,10 +218,13 @@ onBoth(t, async (t, kind) => {
     await Promise.all(
       Array.from({ length: 900 }, (_, index) => {
         const key = keys[index % keys.length] as string;
-        return database.transact(async (unit) => {
-          await unit.run(insert, `unit ${index}`);
-          unit.onCommit(() => order.set(key, [...(order.get(key) ?? []), index]));
-        }, key);
+        return database.transact(
+          async (unit) => {
+            await unit.run(insert, `unit ${index}`);
+            unit.onCommit(() => order.set(key, [...(order.get(key) ?? []), index]));
+          },
+          { device: key },
+        );
       }),
     );
     for (const key of keys)
@@ -232,16 +249,22 @@ onBoth(t, async (t, kind) => {
         await unit.run(insert, id);
       };
       const results = await Promise.allSettled([
-        database.transact(takeSlot('a'), 'a'),
-        database.transact(async (unit) => {
-          await takeSlot('b')(unit);
-          throw new Error('late');
-        }, 'b'),
-        database.transact(takeSlot('c'), 'c'),
-        database.transact(async (unit) => {
-          await unit.get(count);
-          throw new Error('early');
-        }, 'd'),
+        database.transact(takeSlot('a'), { device: 'a' }),
+        database.transact(
+          async (unit) => {
+            await takeSlot('b')(unit);
+            throw new Error('late');
+          },
+          { device: 'b' },
+        ),
+        database.transact(takeSlot('c'), { device: 'c' }),
+        database.transact(
+          async (unit) => {
+            await unit.get(count);
+            throw new Error('early');
+          },
+          { device: 'd' },
+        ),
       ]);
       t.match(results, [
         { status: 'fulfilled' },
@@ -259,10 +282,13 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t);
     for (const method of ['get', 'all'] as const) {
       for (const key of ['d', undefined]) {
-        const failing = database.transact(async (unit) => {
-          await unit[method](`${insert} RETURNING developer_id`, method);
-          throw new Error('late');
-        }, key);
+        const failing = database.transact(
+          async (unit) => {
+            await unit[method](`${insert} RETURNING developer_id`, method);
+            throw new Error('late');
+          },
+          { device: key },
+        );
         await t.rejects(failing, /late/);
         t.same(await database.read.get(count), { n: 0 });
       }
@@ -272,11 +298,11 @@ onBoth(t, async (t, kind) => {
   await t.test('crowds of units share commits, each of a bounded size', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
-    await database.transactInCrowd((unit) => unit.run(insert, 'alone'), 'alone');
+    await database.transact((unit) => unit.run(insert, 'alone'), { device: 'alone', pace: 'crowd' });
     t.same(commits, [1]);
     const crowd: Promise<unknown>[] = [];
     for (let n = 0; n < 300; n += 1) {
-      crowd.push(database.transactInCrowd((unit) => unit.run(insert, `d${n}`), `d${n}`));
+      crowd.push(database.transact((unit) => unit.run(insert, `d${n}`), { device: `d${n}`, pace: 'crowd' }));
       await turn(); // each arrives in a separate turn of the event loop
     }
     await Promise.all(crowd);
@@ -319,7 +345,7 @@ onBoth(t, async (t, kind) => {
   await t.test('text is ordered by its bytes', async (t) => {
     const database = await openDatabaseOf(kind, t);
     const ids = ['a', 'B', 'ä', 'Z', 'z', '_', '10', '9', 'a-b', 'ab', 'a b'];
-    for (const id of ids) await database.transact((unit) => unit.run(insert, id), id);
+    for (const id of ids) await database.transact((unit) => unit.run(insert, id), { device: id });
     const found = (await database.read.all<{ id: string }>(all)).map(({ id }) => id);
     t.same(
       found,
@@ -336,12 +362,12 @@ onBoth(t, async (t, kind) => {
     let done = 0;
     const many = Array.from({ length: 300 }, (_, index) =>
       database
-        .transact((unit) => unit.run(insert, `many ${index}`), 'many')
+        .transact((unit) => unit.run(insert, `many ${index}`), { device: 'many' })
         .then(() => {
           done += 1;
         }),
     );
-    await database.transact((unit) => unit.run(insert, 'one'), 'one');
+    await database.transact((unit) => unit.run(insert, 'one'), { device: 'one' });
     t.ok(done < 10, `${done} of the others came before it`);
     await Promise.all(many);
     const rows = await database.read.all<{ id: string }>(all);
@@ -352,13 +378,16 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t);
     const begun = Promise.withResolvers<void>();
     const waited = Promise.withResolvers<void>();
-    const late = database.transactSoon(async (unit) => {
-      await unit.run(insert, 'late');
-      begun.resolve();
-      await waited.promise; // as long as many rows take
-    });
+    const late = database.transact(
+      async (unit) => {
+        await unit.run(insert, 'late');
+        begun.resolve();
+        await waited.promise; // as long as many rows take
+      },
+      { pace: 'soon' },
+    );
     await begun.promise;
-    await database.transact((unit) => unit.run(insert, 'urgent'), 'd');
+    await database.transact((unit) => unit.run(insert, 'urgent'), { device: 'd' });
     await database.transact((unit) => unit.run(insert, 'urgent, too'));
     t.same(await database.read.get(count), { n: 2 });
     waited.resolve();

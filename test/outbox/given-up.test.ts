@@ -15,7 +15,7 @@ const DEVICE = '490154203237518';
 
 onBoth(t, async (t, kind) => {
   await t.test('commands whose claim is rolled back after the wait was given up are claimed again', async (t) => {
-    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'transactInCrowd');
+    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'crowd');
     const clock = createFakeClock();
     const outbox = createOutbox({
       ...due,

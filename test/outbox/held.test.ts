@@ -108,11 +108,15 @@ onBoth(t, async (t, kind) => {
   });
   await t.test('undelivered commands of a held rollout are passed over, and delivered ones are repeated', async (t) => {
     const refused: number[] = [];
-    const found = await database.transact(async (unit) => {
-      const due = await findDue(unit, '1', 0, 16, 9);
-      for (const { transactionId } of due) countAttempt(unit, transactionId, 9, () => void refused.push(transactionId));
-      return due;
-    }, '1');
+    const found = await database.transact(
+      async (unit) => {
+        const due = await findDue(unit, '1', 0, 16, 9);
+        for (const { transactionId } of due)
+          countAttempt(unit, transactionId, 9, () => void refused.push(transactionId));
+        return due;
+      },
+      { device: '1' },
+    );
     t.same(refused, [1, 2], 'what is held is not counted, even if it was found before its rollout was held');
     const claimed = found.filter(({ held }) => held !== 1);
     t.same(
@@ -140,7 +144,7 @@ onBoth(t, async (t, kind) => {
 
   await t.test('a command that was held is claimed after the release, and not before', async (t) => {
     const claim = (transactionId: number) =>
-      database.transact((unit) => claimReleased(unit, '1', transactionId, 9), '1');
+      database.transact((unit) => claimReleased(unit, '1', transactionId, 9), { device: '1' });
     t.equal(await claim(2), undefined);
     t.same(
       await undeliveredOfRollouts(database.read, '1', 9),

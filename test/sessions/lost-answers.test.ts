@@ -16,9 +16,9 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t);
     const clock = createFakeClock();
     let loses = true;
-    const transactSoon: Transact = async (work, key) => {
-      const result = await database.transactSoon(work, key);
-      if (loses) throw new DomainError('DATABASE_UNAVAILABLE');
+    const transact: Transact = async (work, options) => {
+      const result = await database.transact(work, options);
+      if (loses && options?.pace === 'soon') throw new DomainError('DATABASE_UNAVAILABLE');
       return result;
     };
     const facts = createConnectionLog({
@@ -27,7 +27,7 @@ onBoth(t, async (t, kind) => {
       log: createLog({ level: 'silent' }),
       metrics: createMetrics(),
       nodeId: () => '',
-      database: { ...database, transactSoon },
+      database: { ...database, transact },
     });
     await database.transact(async (unit) => {
       await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('x', 'x', 0)");

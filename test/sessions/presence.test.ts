@@ -126,11 +126,11 @@ t.test('above its bound presence is written at once, but one write after the oth
   const clock = createFakeClock();
   let units = 0;
   const disk = Promise.withResolvers<never>();
-  const transactSoon = (): Promise<never> => {
+  const transact = (): Promise<never> => {
     units += 1;
     return disk.promise;
   };
-  const database = { transactSoon } as unknown as Parameters<typeof createPresence>[0]['database'];
+  const database = { transact } as unknown as Parameters<typeof createPresence>[0]['database'];
   const presence = createPresence({ database, clock, log: createLog({ level: 'silent' }) });
   for (let number = 0; number <= 100_000; number += 1) presence.heard(idOf(number));
   clock.advance(1);

@@ -278,12 +278,12 @@ t.test('facts about connections outlast a database that is away, and a stop', as
   const { database, clock } = openTestDatabase(t);
   const log = createLog({ level: 'silent' });
   let isAway = true;
-  const transactSoon: typeof database.transactSoon = async (work, key) => {
-    if (isAway) throw new DomainError('DATABASE_UNAVAILABLE');
-    return database.transactSoon(work, key);
+  const transact: typeof database.transact = async (work, options) => {
+    if (isAway && options?.pace === 'soon') throw new DomainError('DATABASE_UNAVAILABLE');
+    return database.transact(work, options);
   };
   const given = { clock, ids: randomIds, log, metrics: createMetrics(), nodeId: () => '' };
-  const facts = createConnectionLog({ ...given, database: { ...database, transactSoon } });
+  const facts = createConnectionLog({ ...given, database: { ...database, transact } });
   await database.transact(async (unit) => {
     await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('x', 'x', 0)");
     await unit.run(

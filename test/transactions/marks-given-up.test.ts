@@ -8,7 +8,7 @@ import { createFakeClock } from '../fake-clock.ts';
 
 onBoth(t, async (t, kind) => {
   await t.test('a mark whose unit is rolled back after the wait was given up is written again', async (t) => {
-    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'transactAlong');
+    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'along');
     const clock = createFakeClock();
     const stored = Promise.withResolvers<number>();
     const marks = createDeliveryMarks({

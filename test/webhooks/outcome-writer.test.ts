@@ -58,8 +58,8 @@ onBoth(t, async (t, kind) => {
     const writer = createOutcomeWriter({
       database: {
         ...database,
-        async transactSoon(work) {
-          await database.transactSoon(work);
+        async transact(work, options) {
+          await database.transact(work, options);
           throw new DomainError('DATABASE_UNAVAILABLE');
         },
       },
@@ -76,7 +76,7 @@ onBoth(t, async (t, kind) => {
   });
 
   await t.test('outcomes whose unit is rolled back after the wait was given up are written again', async (t) => {
-    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'transactSoon');
+    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'soon');
     const clock = createFakeClock();
     const rested = Promise.withResolvers<void>();
     const told = Promise.withResolvers<string>();

@@ -142,7 +142,7 @@ export function createAudit({ database, clock, log }: Parts) {
 
   async function add(auditId: number, write: (unit: UnitOfWork) => Promise<void>, whose?: string): Promise<void> {
     try {
-      await database.transactAlone(write, undefined, whose);
+      await database.transact(write, { whose });
     } catch (err) {
       log.error({ err, auditId }, 'the result of a change could not be written to the audit log');
     }
@@ -183,14 +183,13 @@ export function createAudit({ database, clock, log }: Parts) {
         address,
       };
       const whose = `${actor.kind} ${actor.name}`;
-      const auditId = await database.transactAlone(
+      const auditId = await database.transact(
         async (unit) => {
           const entry = await insertEntry(unit, row);
           for (const object of objectsOf(route, path)) insertObject(unit, entry, object);
           return entry;
         },
-        undefined,
-        whose,
+        { whose },
       );
       const addTo = (write: (unit: UnitOfWork) => Promise<void>): Promise<void> => add(auditId, write, whose);
       return {

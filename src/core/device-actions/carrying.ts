@@ -118,10 +118,13 @@ export function createCarrying(parts: Parts) {
   }
 
   const settle = (action: DeviceAction, deviceId: string, outcome: Outcome): Promise<void> =>
-    database.transactSoon(async (unit) => {
-      if ((await waitingIn(unit, action, [deviceId])).has(deviceId))
-        await settleIn(unit, action, new Map([[deviceId, outcome]]));
-    });
+    database.transact(
+      async (unit) => {
+        if ((await waitingIn(unit, action, [deviceId])).has(deviceId))
+          await settleIn(unit, action, new Map([[deviceId, outcome]]));
+      },
+      { pace: 'soon' },
+    );
 
   /**
    * Activates a device for another application: its present activation ends in the same commit, and the device is told of the
@@ -157,7 +160,10 @@ export function createCarrying(parts: Parts) {
   ): Promise<void> {
     const { action: name } = action;
     if (name === 'move') for (const deviceId of deviceIds) await move(action, deviceId, matching.has(deviceId));
-    else await database.transactSoon((unit) => changeIn(unit, { ...action, action: name }, deviceIds, matching));
+    else
+      await database.transact((unit) => changeIn(unit, { ...action, action: name }, deviceIds, matching), {
+        pace: 'soon',
+      });
   }
 
   /** Changes some devices. An unforeseen error refuses the device that causes it, so that it does not hold up the others. */

@@ -132,18 +132,21 @@ export function createDeviceActions(parts: Parts) {
   async function gather({ actionId, createdAt, place }: DeviceAction): Promise<void> {
     const filter = readDeviceFilter(await findFilter(database.read, actionId), createdAt);
     const { deviceIds, next } = await fleetSelection.page(filter, { after: place, limit: PER_STEP });
-    await database.transactSoon(async (unit) => {
-      const action = await findAction(unit, actionId, unit.forUpdate);
-      if (action?.state !== 'gathering' || action.place !== place) return;
-      await insertDevices(unit, actionId, deviceIds, clock.now());
-      if (deviceIds.length > 0)
-        await addCount(unit, actionId, { state: 'waiting', code: '', devices: deviceIds.length });
-      const found = { ...action, place: next ?? place, devices: action.devices + deviceIds.length };
-      const against = reasonAgainst(found, mostDevices);
-      if (against !== undefined) await endIn(unit, found, 'refused', against);
-      else if (next !== undefined) await updateAction(unit, found);
-      else await updateAction(unit, { ...found, state: 'running', startedAt: clock.now() });
-    });
+    await database.transact(
+      async (unit) => {
+        const action = await findAction(unit, actionId, unit.forUpdate);
+        if (action?.state !== 'gathering' || action.place !== place) return;
+        await insertDevices(unit, actionId, deviceIds, clock.now());
+        if (deviceIds.length > 0)
+          await addCount(unit, actionId, { state: 'waiting', code: '', devices: deviceIds.length });
+        const found = { ...action, place: next ?? place, devices: action.devices + deviceIds.length };
+        const against = reasonAgainst(found, mostDevices);
+        if (against !== undefined) await endIn(unit, found, 'refused', against);
+        else if (next !== undefined) await updateAction(unit, found);
+        else await updateAction(unit, { ...found, state: 'running', startedAt: clock.now() });
+      },
+      { pace: 'soon' },
+    );
   }
 
   async function advance(action: DeviceAction): Promise<void> {

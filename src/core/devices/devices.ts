@@ -97,11 +97,14 @@ export function createDevices({
   }): Promise<{ deviceId: string; credential: string }> {
     const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
-    await database.transact(async (unit) => {
-      // Read inside the unit: a read before it could let a later, equal registration come first.
-      await requireStaying(developerId, unit);
-      if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
-    }, deviceId);
+    await database.transact(
+      async (unit) => {
+        // Read inside the unit: a read before it could let a later, equal registration come first.
+        await requireStaying(developerId, unit);
+        if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
+      },
+      { device: deviceId },
+    );
     return { deviceId, credential };
   }
 
@@ -137,11 +140,12 @@ export function createDevices({
     if ('certificateFingerprint' in proof) {
       const { certificateFingerprint: shown } = proof;
       const take = (unit: UnitOfWork) => takeOfferedCertificate(unit, deviceId, shown);
-      if (await database.transactInCrowd(take, deviceId)) return true;
+      if (await database.transact(take, { device: deviceId, pace: 'crowd' })) return true;
       return (await findCertified(database.read, deviceId))?.issued?.fingerprint === shown;
     }
     const hash = nextHash as Buffer;
-    if (await database.transactInCrowd((unit) => takeOffered(unit, deviceId, hash), deviceId)) return true;
+    if (await database.transact((unit) => takeOffered(unit, deviceId, hash), { device: deviceId, pace: 'crowd' }))
+      return true;
     return (await findCredentialHash(database.read, deviceId))?.equals(hash) ?? false;
   }
 
@@ -186,20 +190,23 @@ export function createDevices({
       change: { hardwareProperties?: object | null; developerId?: string; blocked?: boolean },
     ): Promise<CertifiedDevice> {
       if (change.developerId !== undefined) await requireStaying(change.developerId);
-      return database.transact(async (unit) => {
-        const device = await findCertified(unit, deviceId);
-        if (!device) throw new DomainError('DEVICE_NOT_FOUND');
-        const changed = { ...device, ...change };
-        if (changed.developerId !== device.developerId) {
-          if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
-          await endTransactions(unit, device);
-          await forget(unit, deviceId);
-          unit.onCommit(() => owners.learn(deviceId, changed.developerId));
-        }
-        await updateDevice(unit, changed);
-        if (changed.blocked) await revoke(unit, deviceId, 'dropped');
-        return changed;
-      }, deviceId);
+      return database.transact(
+        async (unit) => {
+          const device = await findCertified(unit, deviceId);
+          if (!device) throw new DomainError('DEVICE_NOT_FOUND');
+          const changed = { ...device, ...change };
+          if (changed.developerId !== device.developerId) {
+            if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
+            await endTransactions(unit, device);
+            await forget(unit, deviceId);
+            unit.onCommit(() => owners.learn(deviceId, changed.developerId));
+          }
+          await updateDevice(unit, changed);
+          if (changed.blocked) await revoke(unit, deviceId, 'dropped');
+          return changed;
+        },
+        { device: deviceId },
+      );
     },
 
     /**
@@ -209,11 +216,14 @@ export function createDevices({
     async remove(deviceId: string, { force = false } = {}): Promise<void> {
       // The unit is begun without the deviceId as its key, because it can end an activation, which also changes a
       // counter of the application.
-      await database.transactAlone(async (unit) => {
-        const device = await findDevice(unit, deviceId, unit.forRemoval);
-        if (!device) throw new DomainError('DEVICE_NOT_FOUND');
-        await removeIn(unit, device, force);
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          const device = await findDevice(unit, deviceId, unit.forRemoval);
+          if (!device) throw new DomainError('DEVICE_NOT_FOUND');
+          await removeIn(unit, device, force);
+        },
+        { about: deviceId },
+      );
     },
 
     /** Removes a device of a developer who leaves, in a unit of work. No application is notified. */
@@ -250,12 +260,15 @@ export function createDevices({
     ): Promise<{ credential: string }> {
       const { credential = ids.secret(), certificateFingerprint = '' } = request;
       const login = { hash: hashSecret(credential), certificate: certificateFingerprint };
-      await database.transact(async (unit) => {
-        if (!(await updateCredential(unit, deviceId, login))) {
-          throw new DomainError('DEVICE_NOT_FOUND');
-        }
-        await revoke(unit, deviceId, 'kept');
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          if (!(await updateCredential(unit, deviceId, login))) {
+            throw new DomainError('DEVICE_NOT_FOUND');
+          }
+          await revoke(unit, deviceId, 'kept');
+        },
+        { device: deviceId },
+      );
       return { credential };
     },
 
@@ -267,10 +280,13 @@ export function createDevices({
       deviceId: string,
       { credential = ids.secret() }: { credential?: string } = {},
     ): Promise<{ credential: string }> {
-      await database.transact(async (unit) => {
-        if (!(await offerCredential(unit, deviceId, hashSecret(credential), clock.now())))
-          throw new DomainError('DEVICE_NOT_FOUND');
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          if (!(await offerCredential(unit, deviceId, hashSecret(credential), clock.now())))
+            throw new DomainError('DEVICE_NOT_FOUND');
+        },
+        { device: deviceId },
+      );
       return { credential };
     },
 
@@ -279,10 +295,13 @@ export function createDevices({
      * DEVICE_NOT_FOUND.
      */
     async disconnect(deviceId: string): Promise<void> {
-      await database.transact(async (unit) => {
-        if (!(await findDevice(unit, deviceId))) throw new DomainError('DEVICE_NOT_FOUND');
-        await revoke(unit, deviceId, 'kept');
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          if (!(await findDevice(unit, deviceId))) throw new DomainError('DEVICE_NOT_FOUND');
+          await revoke(unit, deviceId, 'kept');
+        },
+        { device: deviceId },
+      );
     },
 
     /**
@@ -301,7 +320,7 @@ export function createDevices({
         if (!(await takeOffer(deviceId, proof, login.nextHash))) return 'bad';
       } else if (login.neverLoggedIn && sql === database.read) {
         const first = (unit: UnitOfWork): Promise<boolean> => saveFirstLogin(unit, deviceId, login.hash);
-        if (!(await database.transactInCrowd(first, deviceId))) return 'bad';
+        if (!(await database.transact(first, { device: deviceId, pace: 'crowd' }))) return 'bad';
       }
       owners.learn(deviceId, login.developerId);
       return 'good';

@@ -80,17 +80,20 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
   return {
     /** Merges a report field by field; fields that it lacks keep their last reported value. */
     async report(deviceId: string, fields: object, fence?: Fence): Promise<void> {
-      await database.transact(async (unit) => {
-        const stored = await fenced(unit, fence, findStatus(unit, deviceId));
-        const at = clock.now();
-        const news = Object.entries(fields).map(([name, value]) => [name, { value: value as unknown, at }] as const);
-        const before = stored?.reported ?? {};
-        const reported = { ...before, ...Object.fromEntries(news) };
-        const status = { reported, reportedAt: at };
-        if (stored) renewStatus(unit, deviceId, status, newlyCounted(before, reported));
-        else insertStatus(unit, deviceId, status, countedOf(reported));
-        if ('software' in fields) saveSoftware(unit, deviceId, softwareChange(before, reported), at);
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          const stored = await fenced(unit, fence, findStatus(unit, deviceId));
+          const at = clock.now();
+          const news = Object.entries(fields).map(([name, value]) => [name, { value: value as unknown, at }] as const);
+          const before = stored?.reported ?? {};
+          const reported = { ...before, ...Object.fromEntries(news) };
+          const status = { reported, reportedAt: at };
+          if (stored) renewStatus(unit, deviceId, status, newlyCounted(before, reported));
+          else insertStatus(unit, deviceId, status, countedOf(reported));
+          if ('software' in fields) saveSoftware(unit, deviceId, softwareChange(before, reported), at);
+        },
+        { device: deviceId },
+      );
       if (watch.devices > 0) watch.device(deviceId);
     },
 

@@ -65,15 +65,18 @@ export function createTags({ database, watch }: Parts) {
       patch: TagPatch,
       check: (known: Tags) => void = () => undefined,
     ): Promise<Tags> =>
-      database.transact(async (unit) => {
-        await requireActivatedDevice(unit, deviceId, owner);
-        const tags = (await findTags(unit, [deviceId])).get(deviceId) ?? {};
-        check(tags);
-        const after = patched(tags, patch);
-        if (!after) throw new DomainError('TOO_MANY_TAGS', { values: { limit: MOST_TAGS } });
-        await write(unit, { deviceId, applicationId: owner.applicationId, tags }, patch);
-        return after;
-      }, deviceId),
+      database.transact(
+        async (unit) => {
+          await requireActivatedDevice(unit, deviceId, owner);
+          const tags = (await findTags(unit, [deviceId])).get(deviceId) ?? {};
+          check(tags);
+          const after = patched(tags, patch);
+          if (!after) throw new DomainError('TOO_MANY_TAGS', { values: { limit: MOST_TAGS } });
+          await write(unit, { deviceId, applicationId: owner.applicationId, tags }, patch);
+          return after;
+        },
+        { device: deviceId },
+      ),
 
     /**
      * Changes the tags of a device that is activated for the application, and that the unit has locked. `refused`: it would
@@ -94,16 +97,19 @@ export function createTags({ database, watch }: Parts) {
      * delaying other callers.
      */
     updateMany: (applicationId: string, deviceIds: readonly string[], patch: TagPatch): Promise<Patched> =>
-      database.transactSoon(async (unit) => {
-        const result: Patched = { changed: 0, refused: [] };
-        const locked = await lockActivated(unit, applicationId, deviceIds);
-        const all = await findTags(unit, locked);
-        for (const deviceId of locked) {
-          const tags = all.get(deviceId) ?? {};
-          if (!patched(tags, patch)) result.refused.push(deviceId);
-          else if (await write(unit, { deviceId, applicationId, tags }, patch)) result.changed += 1;
-        }
-        return result;
-      }),
+      database.transact(
+        async (unit) => {
+          const result: Patched = { changed: 0, refused: [] };
+          const locked = await lockActivated(unit, applicationId, deviceIds);
+          const all = await findTags(unit, locked);
+          for (const deviceId of locked) {
+            const tags = all.get(deviceId) ?? {};
+            if (!patched(tags, patch)) result.refused.push(deviceId);
+            else if (await write(unit, { deviceId, applicationId, tags }, patch)) result.changed += 1;
+          }
+          return result;
+        },
+        { pace: 'soon' },
+      ),
   };
 }

@@ -68,15 +68,18 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
 
   /** Stores the changed members of a rotation, unless another one was asked for meanwhile. */
   async function save(rotation: Rotation, change: Partial<Rotation>, also?: (unit: UnitOfWork) => Promise<void>) {
-    return database.transactSoon(async (unit) => {
-      await repository.lockEncryption(unit);
-      const stored = await repository.findRotation(unit);
-      if (stored?.keyId !== rotation.keyId || stored.requestedAt !== rotation.requestedAt) return undefined;
-      await also?.(unit);
-      const saved = { ...stored, ...change };
-      await repository.saveRotation(unit, saved);
-      return saved;
-    });
+    return database.transact(
+      async (unit) => {
+        await repository.lockEncryption(unit);
+        const stored = await repository.findRotation(unit);
+        if (stored?.keyId !== rotation.keyId || stored.requestedAt !== rotation.requestedAt) return undefined;
+        await also?.(unit);
+        const saved = { ...stored, ...change };
+        await repository.saveRotation(unit, saved);
+        return saved;
+      },
+      { pace: 'soon' },
+    );
   }
 
   /** Encrypts the values of some rows anew, in one unit of work. */
@@ -91,11 +94,14 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
         }
         return changed;
       });
-    if (!database.concurrent || sealed.together === 'many') return database.transactSoon(work(stale));
-    if (sealed.together === 'one') return database.transactSoon(work(stale.slice(0, 1)));
+    if (!database.concurrent || sealed.together === 'many') return database.transact(work(stale), { pace: 'soon' });
+    if (sealed.together === 'one') return database.transact(work(stale.slice(0, 1)), { pace: 'soon' });
     const [deviceId] = stale[0]?.key ?? [];
     const end = stale.findIndex(({ key }) => key[0] !== deviceId);
-    return database.transactAlong(work(stale.slice(0, end === -1 ? stale.length : end)), String(deviceId));
+    return database.transact(work(stale.slice(0, end === -1 ? stale.length : end)), {
+      device: String(deviceId),
+      pace: 'along',
+    });
   }
 
   /** Walks through all values from the stored place on. Returns the rotation; undefined when the work must end. */

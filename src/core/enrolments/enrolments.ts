@@ -193,7 +193,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
    * row, so this process runs them one after another: side by side they would only take the connections of other units.
    */
   function carryOut(batch: Batch, asked: Asked, signed: Signed | undefined) {
-    return database.transactAlone(
+    return database.transact(
       async (unit) => {
         const { step, ...found } = await look(unit, batch, asked);
         if (typeof step === 'object') return step.refused;
@@ -204,7 +204,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
         if (step === 'enrol') countEnrolled(unit, batch.batchId);
         return give(unit, { batch, asked, ...found, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
       },
-      [batch.batchId, asked.deviceId],
+      { about: [batch.batchId, asked.deviceId] },
     );
   }
 

@@ -81,25 +81,28 @@ export function createRenewals({ database, clock, metrics, audit, refusals, auth
       const { authorityId } = issued;
       const signed = await authorities.sign({ developerId, authorityId, deviceId }, { publicKey, days });
       if (!signed) return refuse(asked, 'authority');
-      const outcome = await database.transactAlone(async (unit) => {
-        const known = await findCertified(unit, deviceId, unit.forUpdate);
-        const reason = known?.developerId === developerId ? await look(unit, asked) : 'certificate';
-        if (reason !== undefined) return reason;
-        await offerCertificate(unit, deviceId, signed.issued);
-        await audit.noteIn(unit, {
-          action: 'RENEW /devices/{deviceId}',
-          resource: `/admin/v1/devices/${deviceId}`,
-          id: requestId,
-          address,
-          details: { outcome: 'renewed', ...aboutCertificate(signed) },
-          about: [
-            { kind: 'developer', id: developerId },
-            { kind: 'device', id: deviceId },
-          ],
-        });
-        unit.onCommit(() => metrics.enrolments.inc({ outcome: 'renewed' }));
-        return undefined;
-      }, deviceId);
+      const outcome = await database.transact(
+        async (unit) => {
+          const known = await findCertified(unit, deviceId, unit.forUpdate);
+          const reason = known?.developerId === developerId ? await look(unit, asked) : 'certificate';
+          if (reason !== undefined) return reason;
+          await offerCertificate(unit, deviceId, signed.issued);
+          await audit.noteIn(unit, {
+            action: 'RENEW /devices/{deviceId}',
+            resource: `/admin/v1/devices/${deviceId}`,
+            id: requestId,
+            address,
+            details: { outcome: 'renewed', ...aboutCertificate(signed) },
+            about: [
+              { kind: 'developer', id: developerId },
+              { kind: 'device', id: deviceId },
+            ],
+          });
+          unit.onCommit(() => metrics.enrolments.inc({ outcome: 'renewed' }));
+          return undefined;
+        },
+        { about: deviceId },
+      );
       if (outcome !== undefined) return refuse(asked, outcome);
       const { certificate, authorityCertificate } = signed;
       return { certificate, authorityCertificate };

@@ -99,22 +99,25 @@ export function createDeviceEvents({
       const { eventId, type, data } = message;
       const { fault, ...time } = eventTime(message.occurredAt, clock.now());
       const event = { deviceId, eventId, type, ...time, data };
-      await database.transact(async (unit) => {
-        const application = await fenced(unit, fence, requireOwner(unit, deviceId, findApplication));
-        // A dropped event is not remembered, so that it is delivered if the device repeats it after the URL was set.
-        const wanted = application.settings[settingOf(type)] !== null;
-        if (wanted) {
-          const receivedAt = clock.now();
-          if (await isRepetition(unit, event, receivedAt)) return;
-          // A unit that fails after a write makes the other units of its commit run twice, so an event is refused
-          // before the first write.
-          const refusal = room.take(deviceId, application.applicationId, bytes);
-          if (refusal) throw refusal;
-          unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
-          rememberEvent(unit, { deviceId, eventId, receivedAt });
-        }
-        await notify(unit, application, event);
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          const application = await fenced(unit, fence, requireOwner(unit, deviceId, findApplication));
+          // A dropped event is not remembered, so that it is delivered if the device repeats it after the URL was set.
+          const wanted = application.settings[settingOf(type)] !== null;
+          if (wanted) {
+            const receivedAt = clock.now();
+            if (await isRepetition(unit, event, receivedAt)) return;
+            // A unit that fails after a write makes the other units of its commit run twice, so an event is refused
+            // before the first write.
+            const refusal = room.take(deviceId, application.applicationId, bytes);
+            if (refusal) throw refusal;
+            unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
+            rememberEvent(unit, { deviceId, eventId, receivedAt });
+          }
+          await notify(unit, application, event);
+        },
+        { device: deviceId },
+      );
       return fault;
     },
 
@@ -126,10 +129,9 @@ export function createDeviceEvents({
       const bytes = JSON.stringify(event.data).length;
       if (room.take(event.deviceId, applicationId, bytes)) return;
       try {
-        await database.transact(
-          async (unit) => notify(unit, await findApplication(unit, applicationId), event),
-          event.deviceId,
-        );
+        await database.transact(async (unit) => notify(unit, await findApplication(unit, applicationId), event), {
+          device: event.deviceId,
+        });
       } catch (error) {
         room.giveBack(event.deviceId, applicationId, bytes);
         throw error;

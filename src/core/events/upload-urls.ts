@@ -152,7 +152,9 @@ export function createUploadUrls(parts: Parts) {
     const { deviceId, type, asked } = request;
     // Earlier messages of the device may not be committed yet, and may change its activation. Units of work of one
     // device run one after another, so this unit sees their changes.
-    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
+    const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), {
+      device: deviceId,
+    });
     const { applicationId, developerId } = application;
     // The request of one application must not reach the application for which the device was activated later.
     if (applicationId !== request.applicationId) throw new DomainError('DEVICE_NOT_ACTIVATED');

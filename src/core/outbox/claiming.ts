@@ -165,42 +165,45 @@ export function createClaiming(parts: ClaimingParts) {
      * sent.
      */
     claimOnce: (connection: ConnectionState): Promise<void> =>
-      database.transactInCrowd(async (unit) => {
-        const { deviceId } = connection.link;
-        unit.onRollback(() => parts.rolledBack(connection)); // after those below
-        const now = clock.now();
-        const releases = parts.releases();
-        const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);
-        const looked = ownership.look(unit, deviceId, connection.cursor);
-        // A device that has had commands on this connection probably has another, so both reads are one round trip.
-        const free = window - connection.inFlight;
-        const isLikely = database.remote && connection.cursor > 0 && free > 0;
-        const [owner, found] = isLikely ? await inOneGo(looked, find(free)) : [await looked];
-        // Places that answers have freed during the read are for the next claim.
-        const room = found ? free : window - connection.inFlight;
-        if (!connection.open || room <= 0 || !isOurs(unit, connection, owner)) return;
-        if (connection.looksForCancels) await lookForCancels(unit, connection);
-        const cancels = await claimCancels(unit, connection, room);
-        const released = await claimReleased(unit, connection, room - cancels.length, now);
-        const left = room - cancels.length - released.length;
-        const nothing = left <= 0 || owner?.behind === 0;
-        const rows = nothing ? [] : (found?.slice(0, left) ?? (await find(left)));
-        const before = { cursor: connection.cursor, backlog: connection.backlog };
-        const goes = claimFound(unit, connection, rows, { now, releases });
-        const claimed = goes.size;
-        const taken = cancels.length + released.length + claimed;
-        connection.cursor = rows.at(-1)?.transactionId ?? connection.cursor;
-        connection.backlog = rows.length === left;
-        connection.inFlight += taken;
-        unit.onRollback(() => {
-          Object.assign(connection, before);
-          connection.inFlight -= taken;
-        });
-        unit.onCommit(() => {
-          connection.inFlight -= claimed - goes.size;
-          for (const { transactionId } of cancels) connection.unsent.delete(transactionId);
-          for (const due of [...cancels, ...released, ...goes]) dispatch(connection, due);
-        });
-      }, connection.link.deviceId),
+      database.transact(
+        async (unit) => {
+          const { deviceId } = connection.link;
+          unit.onRollback(() => parts.rolledBack(connection)); // after those below
+          const now = clock.now();
+          const releases = parts.releases();
+          const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);
+          const looked = ownership.look(unit, deviceId, connection.cursor);
+          // A device that has had commands on this connection probably has another, so both reads are one round trip.
+          const free = window - connection.inFlight;
+          const isLikely = database.remote && connection.cursor > 0 && free > 0;
+          const [owner, found] = isLikely ? await inOneGo(looked, find(free)) : [await looked];
+          // Places that answers have freed during the read are for the next claim.
+          const room = found ? free : window - connection.inFlight;
+          if (!connection.open || room <= 0 || !isOurs(unit, connection, owner)) return;
+          if (connection.looksForCancels) await lookForCancels(unit, connection);
+          const cancels = await claimCancels(unit, connection, room);
+          const released = await claimReleased(unit, connection, room - cancels.length, now);
+          const left = room - cancels.length - released.length;
+          const nothing = left <= 0 || owner?.behind === 0;
+          const rows = nothing ? [] : (found?.slice(0, left) ?? (await find(left)));
+          const before = { cursor: connection.cursor, backlog: connection.backlog };
+          const goes = claimFound(unit, connection, rows, { now, releases });
+          const claimed = goes.size;
+          const taken = cancels.length + released.length + claimed;
+          connection.cursor = rows.at(-1)?.transactionId ?? connection.cursor;
+          connection.backlog = rows.length === left;
+          connection.inFlight += taken;
+          unit.onRollback(() => {
+            Object.assign(connection, before);
+            connection.inFlight -= taken;
+          });
+          unit.onCommit(() => {
+            connection.inFlight -= claimed - goes.size;
+            for (const { transactionId } of cancels) connection.unsent.delete(transactionId);
+            for (const due of [...cancels, ...released, ...goes]) dispatch(connection, due);
+          });
+        },
+        { device: connection.link.deviceId, pace: 'crowd' },
+      ),
   };
 }

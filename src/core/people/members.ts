@@ -26,7 +26,7 @@ export const MEMBER_TOKEN_PREFIX = 'lapeldev_';
 const TOKEN = /^lapeldev_[\w-]{43}$/;
 
 interface Parts {
-  database: Pick<Database, 'read' | 'transact' | 'transactSoon'>;
+  database: Pick<Database, 'read' | 'transact'>;
   clock: Clock;
   ids: Ids;
   log: Log;

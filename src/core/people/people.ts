@@ -42,7 +42,7 @@ interface SignIn {
 
 interface Parts {
   audit: Pick<Audit, 'noteIn'>;
-  database: Pick<Database, 'read' | 'transact' | 'transactSoon'>;
+  database: Pick<Database, 'read' | 'transact'>;
   clock: Clock;
   ids: Ids;
   log: Log;

@@ -81,8 +81,8 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
       return { ...done, cleared };
     };
     const done = isApart
-      ? await database.transactAlone(unitOfWork, clearing.alone?.(some[0]))
-      : await database.transactSoon(unitOfWork);
+      ? await database.transact(unitOfWork, { about: clearing.alone?.(some[0]) })
+      : await database.transact(unitOfWork, { pace: 'soon' });
     for (const one of some.slice(0, done.taken)) await clearing.removed?.(one);
     for (const [kind, count] of Object.entries(done.cleared)) metrics.removalRemoved.inc({ kind }, count);
     if (Object.values(done.cleared).some((count) => count > 0)) metrics.removalProgress.set(clock.now() / 1_000_000);
@@ -114,14 +114,14 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
         if (round > 0 && clearing.once) continue;
         const { kind } = clearing;
         if (!goesOn()) return false;
-        await database.transactSoon((unit) => saveStep(unit, removalId, kind));
+        await database.transact((unit) => saveStep(unit, removalId, kind), { pace: 'soon' });
         const count = await clear(clearing, removal);
         if (count === undefined) return false;
         removed += count;
       }
     }
     if (!goesOn()) return false;
-    await database.transactAlone((unit) => endIn(unit, removal));
+    await database.transact((unit) => endIn(unit, removal));
     log.info(
       { removalId, developerId: removal.developerId, applicationId: removal.applicationId },
       'a removal has ended',

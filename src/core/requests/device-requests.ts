@@ -124,7 +124,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
   ): Promise<Result> {
     work.begun();
     try {
-      return await database.transactInCrowd(unitOfWork, deviceId);
+      return await database.transact(unitOfWork, { device: deviceId, pace: 'crowd' });
     } finally {
       work.ended();
     }

@@ -42,8 +42,9 @@ export function createRetention(parts: Parts) {
   let cancel = (): void => undefined;
 
   async function step(sweep: Sweep, found: readonly unknown[], before: number) {
-    const done = await database.transactSoon((unit) =>
-      removeSome(database, unit, found, (_, one) => sweep.remove(unit, one, before)),
+    const done = await database.transact(
+      (unit) => removeSome(database, unit, found, (_, one) => sweep.remove(unit, one, before)),
+      { pace: 'soon' },
     );
     const removed = done.removed.reduce((sum, count) => sum + count, 0);
     metrics.retentionRemoved.inc({ kind: sweep.kind }, removed);

@@ -69,7 +69,7 @@ export function createIssuing({ database, clock, submit, statuses, courtesy }: P
   }
 
   const end = (rollout: Rollout, member: Member, state: 'unchanged' | 'refused', code: string | null): Promise<void> =>
-    database.transactSoon((unit) => take(unit, rollout.rolloutId, member, { state, code }));
+    database.transact((unit) => take(unit, rollout.rolloutId, member, { state, code }), { pace: 'soon' });
 
   /** Makes the transaction of a member. Returns the reason for which the whole rollout must pause. */
   async function one(rollout: Rollout, asked: unknown, member: Member): Promise<PauseReason | undefined> {

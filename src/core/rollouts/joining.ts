@@ -36,22 +36,25 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
     const { rolloutId } = rollout;
     for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
       const began = performance.now();
-      await database.transactSoon(async (unit) => {
-        const current = await findRollout(unit, rolloutId, unit.forUpdate);
-        if (current?.state !== 'running') return;
-        const room = MOST_DEVICES - current.devices;
-        // A newcomer would be untested in an earlier stage, and change its share while it soaks.
-        const stage = current.plan.stages.length - 1;
-        const some = deviceIds.slice(start, start + PER_UNIT);
-        const known = await membersAmong(unit, rolloutId, some);
-        const members = some
-          .filter((deviceId) => !known.has(deviceId))
-          .map((deviceId, index) => ({ deviceId, stage, place: current.devices + index }));
-        const added = await insertMembers(unit, rolloutId, members.slice(0, room), clock.now());
-        if (added.length === 0) return;
-        await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: added.length });
-        await updateRollout(unit, { ...current, devices: current.devices + added.length });
-      });
+      await database.transact(
+        async (unit) => {
+          const current = await findRollout(unit, rolloutId, unit.forUpdate);
+          if (current?.state !== 'running') return;
+          const room = MOST_DEVICES - current.devices;
+          // A newcomer would be untested in an earlier stage, and change its share while it soaks.
+          const stage = current.plan.stages.length - 1;
+          const some = deviceIds.slice(start, start + PER_UNIT);
+          const known = await membersAmong(unit, rolloutId, some);
+          const members = some
+            .filter((deviceId) => !known.has(deviceId))
+            .map((deviceId, index) => ({ deviceId, stage, place: current.devices + index }));
+          const added = await insertMembers(unit, rolloutId, members.slice(0, room), clock.now());
+          if (added.length === 0) return;
+          await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: added.length });
+          await updateRollout(unit, { ...current, devices: current.devices + added.length });
+        },
+        { pace: 'soon' },
+      );
       await courtesy(began);
     }
   }
@@ -91,15 +94,18 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
     ): Promise<void> {
       for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
         const began = performance.now();
-        await database.transactSoon(async (unit) => {
-          if (!(await findRollout(unit, rolloutId, unit.forUpdate))) throw new DomainError('OVERLOADED');
-          const members = deviceIds
-            .slice(start, start + PER_UNIT)
-            .map((deviceId, index) => ({ deviceId, stage: stageOf(start + index), place: start + index }));
-          const added = await insertMembers(unit, rolloutId, members, clock.now());
-          for (const [stage, those] of Map.groupBy(added, (member) => member.stage))
-            await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: those.length });
-        });
+        await database.transact(
+          async (unit) => {
+            if (!(await findRollout(unit, rolloutId, unit.forUpdate))) throw new DomainError('OVERLOADED');
+            const members = deviceIds
+              .slice(start, start + PER_UNIT)
+              .map((deviceId, index) => ({ deviceId, stage: stageOf(start + index), place: start + index }));
+            const added = await insertMembers(unit, rolloutId, members, clock.now());
+            for (const [stage, those] of Map.groupBy(added, (member) => member.stage))
+              await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: those.length });
+          },
+          { pace: 'soon' },
+        );
         await makeRoom(began);
       }
     },

@@ -57,10 +57,13 @@ export function createSteps(parts: Parts) {
     { rolloutId, state }: Rollout,
     work: (unit: UnitOfWork, rollout: Rollout) => Promise<unknown>,
   ): Promise<void> =>
-    database.transactSoon(async (unit) => {
-      const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
-      if (rollout?.state === state) await work(unit, rollout);
-    });
+    database.transact(
+      async (unit) => {
+        const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+        if (rollout?.state === state) await work(unit, rollout);
+      },
+      { pace: 'soon' },
+    );
 
   async function start(rollout: Rollout): Promise<void> {
     await change(rollout, async (unit, current) => {

@@ -35,27 +35,33 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courte
   };
 
   const stop = (rolloutId: string, member: Member): Promise<void> =>
-    database.transactSoon(async (unit) => {
-      const { deviceId, transactionId, attempts } = member;
-      await findDevice(unit, deviceId, unit.forUpdate);
-      const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
-      if (!rollout || rollout.publishes || transactionId === null) return;
-      // The end of a transaction changes its member. A transaction that is deleted has no end.
-      if (rollout.state === 'cancelled') await cancelIn(unit, transactionId);
-      else if ((await withdrawIn(unit, transactionId)) === 'deleted')
-        await change(unit, rolloutId, member, {
-          ...member,
-          state: 'waiting',
-          transactionId: null,
-          attempts: attempts - 1,
-        });
-    });
+    database.transact(
+      async (unit) => {
+        const { deviceId, transactionId, attempts } = member;
+        await findDevice(unit, deviceId, unit.forUpdate);
+        const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+        if (!rollout || rollout.publishes || transactionId === null) return;
+        // The end of a transaction changes its member. A transaction that is deleted has no end.
+        if (rollout.state === 'cancelled') await cancelIn(unit, transactionId);
+        else if ((await withdrawIn(unit, transactionId)) === 'deleted')
+          await change(unit, rolloutId, member, {
+            ...member,
+            state: 'waiting',
+            transactionId: null,
+            attempts: attempts - 1,
+          });
+      },
+      { pace: 'soon' },
+    );
 
   const cancelWaiting = (rolloutId: string, members: readonly Member[]): Promise<void> =>
-    database.transactSoon(async (unit) => {
-      await findRollout(unit, rolloutId, unit.forUpdate);
-      for (const member of members) await change(unit, rolloutId, member, { ...member, state: 'cancelled' });
-    });
+    database.transact(
+      async (unit) => {
+        await findRollout(unit, rolloutId, unit.forUpdate);
+        for (const member of members) await change(unit, rolloutId, member, { ...member, state: 'cancelled' });
+      },
+      { pace: 'soon' },
+    );
 
   /** Ends some members, a few units of work at a time, in groups of `size`. */
   async function endAll(
@@ -98,11 +104,14 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courte
         return false;
       }
       places.delete(rolloutId);
-      await database.transactSoon(async (unit) => {
-        const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
-        if (rollout && !rollout.publishes && rollout.entries === entries)
-          await updateRollout(unit, { ...rollout, drained: true });
-      });
+      await database.transact(
+        async (unit) => {
+          const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+          if (rollout && !rollout.publishes && rollout.entries === entries)
+            await updateRollout(unit, { ...rollout, drained: true });
+        },
+        { pace: 'soon' },
+      );
       return true;
     },
   };

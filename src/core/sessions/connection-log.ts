@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Database, Transact, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Database, Pace, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Ids, idsFrom } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -131,14 +131,14 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
     cancel = clock.after(milliseconds, () => {
       cancel = undefined;
       if (writing) wanted = true;
-      else void flush(database.transactSoon);
+      else void flush('soon');
     });
   }
 
   /** Begins to store what was gathered, and sets `writing` until that has ended. */
-  function flush(transact: Transact): Promise<void> {
+  function flush(pace: Pace): Promise<void> {
     if (size === 0 && closed.length === 0) return Promise.resolve();
-    writing = writeAll(transact)
+    writing = writeAll(pace)
       .catch((err: unknown) => {
         if (!isDatabaseAway(err))
           log.error({ err }, 'facts about connections of devices could not be stored; trying again');
@@ -146,13 +146,13 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
       })
       .finally(() => {
         writing = undefined;
-        if (wanted) void flush(database.transactSoon);
+        if (wanted) void flush('soon');
         wanted = false;
       });
     return writing;
   }
 
-  async function writeAll(transact: Transact): Promise<void> {
+  async function writeAll(pace: Pace): Promise<void> {
     // All units lock the rows in the same order, because two units with different orders could wait for each other.
     const batch: Facts[] = [...gathered].sort(([a], [b]) => (a < b ? -1 : 1));
     const ended = closed.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
@@ -161,12 +161,14 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
     size = 0;
     try {
       while (batch.length > 0) {
-        await transact((unit) => write(unit, batch.slice(0, DEVICES_PER_UNIT)));
+        await database.transact((unit) => write(unit, batch.slice(0, DEVICES_PER_UNIT)), { pace });
         batch.splice(0, DEVICES_PER_UNIT);
       }
       while (ended.length > 0) {
         const some = ended.slice(0, DEVICES_PER_UNIT);
-        await transact(async (unit) => void (await Promise.all(some.map((one) => closeFact(unit, one)))));
+        await database.transact(async (unit) => void (await Promise.all(some.map((one) => closeFact(unit, one)))), {
+          pace,
+        });
         ended.splice(0, DEVICES_PER_UNIT);
       }
     } catch (cause) {
@@ -235,7 +237,7 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
     async [Symbol.asyncDispose](): Promise<void> {
       cancel?.();
       while (writing) await writing;
-      await flush(database.transact); // at shutdown no other commit comes that this could join
+      await flush('now'); // at shutdown no other commit comes that this could join
       cancel?.();
     },
   };

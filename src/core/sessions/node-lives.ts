@@ -32,13 +32,16 @@ export function createNodeLives({ database, clock, ids, log, cluster, keptDays }
 
   async function endLost(): Promise<void> {
     if (!cluster?.nodes.leads()) return;
-    await database.transactSoon(async (unit) => {
-      await unit.run(
-        `${END} AND node_id NOT IN (SELECT node_id FROM nodes WHERE lease_until > clock_timestamp())`,
-        clock.now(),
-        'node_lost',
-      );
-    });
+    await database.transact(
+      async (unit) => {
+        await unit.run(
+          `${END} AND node_id NOT IN (SELECT node_id FROM nodes WHERE lease_until > clock_timestamp())`,
+          clock.now(),
+          'node_lost',
+        );
+      },
+      { pace: 'soon' },
+    );
   }
 
   return {
@@ -48,7 +51,7 @@ export function createNodeLives({ database, clock, ids, log, cluster, keptDays }
     async start(): Promise<void> {
       cluster?.nodes.onBack(() => {
         database
-          .transactSoon(begin)
+          .transact(begin, { pace: 'soon' })
           .catch((err: unknown) => log.warn({ err }, 'the new name of this node could not be recorded'));
       });
       cluster?.heal.add(endLost);

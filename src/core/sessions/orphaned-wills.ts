@@ -37,7 +37,10 @@ export function createOrphanedWills({ database, clock, log, nodes, carryOut }: P
       for (const { clientId, brokerId } of wills) {
         found.add(brokerId);
         if (!dead.has(brokerId)) continue;
-        const will = await database.transactInCrowd((unit) => deleteWill(unit, clientId, brokerId), clientId);
+        const will = await database.transact((unit) => deleteWill(unit, clientId, brokerId), {
+          device: clientId,
+          pace: 'crowd',
+        });
         if (will) await carryOut(will);
       }
       after = wills.length === PAGE ? wills.at(-1)?.clientId : undefined;

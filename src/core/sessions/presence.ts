@@ -1,5 +1,5 @@
 import { isDatabaseAway } from '../../errors.ts';
-import type { Database, Transact, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Database, Pace, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { deletePresence, saveLastSeen } from './presence-repository.ts';
@@ -65,13 +65,13 @@ export function createPresence({ database, clock, log }: Parts) {
     return { arm, disarm, isArmed: (): boolean => cancel !== undefined };
   }
 
-  async function flush(due: readonly string[], transact: Transact = database.transactSoon): Promise<void> {
+  async function flush(due: readonly string[], pace: Pace = 'soon'): Promise<void> {
     writing = true;
     try {
       for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
         // All units lock the rows in the same order, because two units with different orders could wait for each other.
         const deviceIds = due.slice(start, start + ROWS_PER_UNIT).sort();
-        await transact((unit) => write(unit, deviceIds));
+        await database.transact((unit) => write(unit, deviceIds), { pace });
       }
     } finally {
       writing = false;
@@ -132,7 +132,7 @@ export function createPresence({ database, clock, log }: Parts) {
     async [Symbol.asyncDispose](): Promise<void> {
       ofAll.disarm();
       ofLeft.disarm();
-      await flush([...newer.keys()], database.transact); // at shutdown no other commit comes that this could join
+      await flush([...newer.keys()], 'now'); // at shutdown no other commit comes that this could join
       ofAll.disarm();
     },
   };

@@ -25,9 +25,9 @@ const WILLS_PER_READ = 100;
  */
 export function createSessions({ database, clock }: Parts) {
   const { read } = database;
-  // After an outage a whole fleet connects at once. `transactInCrowd` puts the units of many devices into one commit;
-  // with a commit for each device, commands would have to wait behind them.
-  const transact = database.transactInCrowd;
+  // After an outage a whole fleet connects at once. With a commit for each device, commands would have to wait behind them.
+  const transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, device?: string): Promise<Result> =>
+    database.transact(work, { device, pace: 'crowd' });
 
   /** Runs a unit of work of one client. With a `fence`, the unit fails if the device has a newer connection. */
   const write = <Result>(

@@ -51,17 +51,20 @@ export function createTakeover({ database, clock, ownership }: Parts) {
       deviceId: string,
       { standing, persistent, isUsable, close }: Entry,
     ): Promise<Entered | { standing: Standing }> =>
-      database.transactInCrowd(async (unit) => {
-        const found = await standing(unit);
-        if (found !== 'good') return { standing: found };
-        const [{ epoch, fromOther }, will] = await inOneGo(
-          ownership.take(unit, deviceId, close), // throws, before anything is written, while this node may own no device
-          repository.deleteWill(unit, deviceId),
-          persistent ? repository.openSession(unit, deviceId, isUsable, clock.now()) : false,
-        );
-        const fence = ownership.fence(deviceId, epoch);
-        return { standing: found, epoch, fence, will: fromOther ? will : undefined };
-      }, deviceId),
+      database.transact(
+        async (unit) => {
+          const found = await standing(unit);
+          if (found !== 'good') return { standing: found };
+          const [{ epoch, fromOther }, will] = await inOneGo(
+            ownership.take(unit, deviceId, close), // throws, before anything is written, while this node may own no device
+            repository.deleteWill(unit, deviceId),
+            persistent ? repository.openSession(unit, deviceId, isUsable, clock.now()) : false,
+          );
+          const fence = ownership.fence(deviceId, epoch);
+          return { standing: found, epoch, fence, will: fromOther ? will : undefined };
+        },
+        { device: deviceId, pace: 'crowd' },
+      ),
 
     /** Call this when the connection with this epoch has ended. */
     left: ownership.left,
@@ -72,7 +75,10 @@ export function createTakeover({ database, clock, ownership }: Parts) {
      * after a minute, if the device has not connected by then.
      */
     orphan: (deviceId: string, epoch: number): Promise<number> =>
-      database.transactInCrowd((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), deviceId),
+      database.transact((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), {
+        device: deviceId,
+        pace: 'crowd',
+      }),
 
     /**
      * Ends the current connection of a device, whichever node it is connected to. Runs in a unit of work under the lock

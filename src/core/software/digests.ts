@@ -30,7 +30,7 @@ export function createDigests({ database, log, objects }: Parts) {
     const hash = createHash('sha256');
     for await (const chunk of objects.stream(objectKey(binaryId), { etag, signal })) hash.update(chunk);
     const sha256 = hash.digest('hex');
-    await database.transactSoon((unit) => saveDigest(unit, { binaryId, etag, sha256 }));
+    await database.transact((unit) => saveDigest(unit, { binaryId, etag, sha256 }), { pace: 'soon' });
     return sha256;
   }
 

@@ -116,21 +116,24 @@ export function createInspection({ database, clock, log, objects }: Parts) {
         { package: name, version, warning },
         'an uploaded binary differs from its registration, or cannot be read as an APK',
       );
-    await database.transactSoon(async (unit) => {
-      await saveCertificates(unit, { binaryId, etag, certificates: found?.certificates ?? 'unread' });
-      await pinDistributed(unit, binaryId);
-      await saveContent(unit, {
-        binaryId,
-        package: name,
-        version,
-        etag,
-        foundPackage: found?.package ?? null,
-        foundVersionName: found?.versionName ?? null,
-        foundVersionCode: found?.versionCode ?? null,
-        warning,
-        readAt: clock.now(),
-      });
-    });
+    await database.transact(
+      async (unit) => {
+        await saveCertificates(unit, { binaryId, etag, certificates: found?.certificates ?? 'unread' });
+        await pinDistributed(unit, binaryId);
+        await saveContent(unit, {
+          binaryId,
+          package: name,
+          version,
+          etag,
+          foundPackage: found?.package ?? null,
+          foundVersionName: found?.versionName ?? null,
+          foundVersionCode: found?.versionCode ?? null,
+          warning,
+          readAt: clock.now(),
+        });
+      },
+      { pace: 'soon' },
+    );
   }
 
   /** Inspects a binary now, or after the inspections that are in work. Rejects when there are too many of them. */

@@ -53,10 +53,13 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
       if (foundAt === undefined) found.push(binaryId);
       else if (foundAt <= now - DAY_MICROS) {
         await objects.remove(objectKey(binaryId));
-        await database.transactSoon(async (unit) => {
-          await forgetOrphan(unit, binaryId);
-          await forgetBinary(unit, binaryId);
-        });
+        await database.transact(
+          async (unit) => {
+            await forgetOrphan(unit, binaryId);
+            await forgetBinary(unit, binaryId);
+          },
+          { pace: 'soon' },
+        );
         log.info({ binaryId }, 'an object that no version refers to was removed');
         removed += 1;
       }
@@ -66,9 +69,12 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
         { objects: found.length, first: found[0] },
         'objects that no version refers to will be removed in a day',
       );
-      await database.transactSoon(async (unit) => {
-        for (const binaryId of found) await rememberOrphan(unit, { binaryId, foundAt: now });
-      });
+      await database.transact(
+        async (unit) => {
+          for (const binaryId of found) await rememberOrphan(unit, { binaryId, foundAt: now });
+        },
+        { pace: 'soon' },
+      );
     }
     return removed;
   }
@@ -85,9 +91,12 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
     }
     // The records that remain in `known` belong to objects that are gone, or that a version refers to after all.
     if (known.size > 0)
-      await database.transactSoon(async (unit) => {
-        for (const binaryId of known.keys()) await forgetOrphan(unit, binaryId);
-      });
+      await database.transact(
+        async (unit) => {
+          for (const binaryId of known.keys()) await forgetOrphan(unit, binaryId);
+        },
+        { pace: 'soon' },
+      );
     nextAt = clock.now() + BETWEEN_MICROS;
     return removed;
   };

@@ -76,7 +76,8 @@ export function createTrust({ database, digests, inspection }: Parts) {
     if (found === 'unread') return before && { code: 'CERTIFICATE_UNREADABLE', values: {} };
     if (before && before.certificates.join(' ') !== found.join(' '))
       return { code: 'CERTIFICATE_CHANGED', values: { version: before.version } };
-    if (!pinned && found.length > 0) await database.transactSoon((unit) => pinFirst(unit, developerId, version, found));
+    if (!pinned && found.length > 0)
+      await database.transact((unit) => pinFirst(unit, developerId, version, found), { pace: 'soon' });
     return undefined;
   }
 

@@ -84,7 +84,7 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
   async function flush(): Promise<void> {
     if (delivered.size === 0 && cancelled.size === 0) return;
     if (!database.concurrent) {
-      await database.transactAlong((unit) => write(unit, [...delivered.keys()], [...cancelled.keys()]));
+      await database.transact((unit) => write(unit, [...delivered.keys()], [...cancelled.keys()]), { pace: 'along' });
       return;
     }
     // An answer of the device may be stored at the same time, so each device has a unit under its lock.
@@ -93,10 +93,10 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
     const devices = new Set([...marked.keys(), ...cancels.keys()]);
     await Promise.all(
       Array.from(devices, (deviceId) =>
-        database.transactAlong(
-          (unit) => write(unit, marked.get(deviceId) ?? [], cancels.get(deviceId) ?? []),
-          deviceId,
-        ),
+        database.transact((unit) => write(unit, marked.get(deviceId) ?? [], cancels.get(deviceId) ?? []), {
+          device: deviceId,
+          pace: 'along',
+        }),
       ),
     );
   }

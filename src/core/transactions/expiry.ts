@@ -87,15 +87,22 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
     // On several nodes, the counts of a rollout are changed in units without a device's key (see settlement).
     const isAlone = ({ rolloutId }: Ending): boolean => database.concurrent && rolloutId !== null;
     for (const { transactionId } of ending.filter(isAlone))
-      await database.transactSoon(async (unit) => {
-        await findDevice(unit, deviceId, unit.forUpdate);
-        await expireIn(unit, transactionId);
-      });
+      await database.transact(
+        async (unit) => {
+          await findDevice(unit, deviceId, unit.forUpdate);
+          await expireIn(unit, transactionId);
+        },
+        { pace: 'soon' },
+      );
     const transactions = ending.filter((one) => !isAlone(one));
     for (let from = 0; isOn && from < transactions.length; from += PER_UNIT)
-      await database.transactSoon(async (unit) => {
-        for (const { transactionId } of transactions.slice(from, from + PER_UNIT)) await expireIn(unit, transactionId);
-      }, deviceId);
+      await database.transact(
+        async (unit) => {
+          for (const { transactionId } of transactions.slice(from, from + PER_UNIT))
+            await expireIn(unit, transactionId);
+        },
+        { device: deviceId, pace: 'soon' },
+      );
   }
 
   /**
@@ -183,7 +190,7 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
     async start(): Promise<void> {
       const now = trust.latest();
       if (await isFromTheFuture(database.read, now, now + FUTURE_MICROS)) {
-        const moved = await database.transactSoon((unit) => pullDown(unit, now, now + FUTURE_MICROS));
+        const moved = await database.transact((unit) => pullDown(unit, now, now + FUTURE_MICROS), { pace: 'soon' });
         log.warn({ transactions: moved }, 'transactions were stored while the clock was ahead; their ends were moved');
       }
       isOn = true;

@@ -275,10 +275,13 @@ export function createSettlement({
     deviceId: string,
     work: (unit: UnitOfWork, isAlone: boolean) => Promise<boolean>,
   ): Promise<void> {
-    if (await database.transact((unit) => work(unit, !database.concurrent), deviceId)) return;
-    await database.transactAlone(async (unit) => {
-      await inOneGo(findDevice(unit, deviceId, unit.forUpdate), work(unit, true));
-    }, deviceId);
+    if (await database.transact((unit) => work(unit, !database.concurrent), { device: deviceId })) return;
+    await database.transact(
+      async (unit) => {
+        await inOneGo(findDevice(unit, deviceId, unit.forUpdate), work(unit, true));
+      },
+      { about: deviceId },
+    );
   }
 
   function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {

@@ -249,7 +249,9 @@ export function createSubmission({
       return () => transactionId;
     }
 
-    const idOf = await (isAlone ? database.transactAlone(submitIn, deviceId) : database.transact(submitIn, deviceId));
+    const idOf = await (isAlone
+      ? database.transact(submitIn, { about: deviceId })
+      : database.transact(submitIn, { device: deviceId }));
     return idOf();
   };
 }

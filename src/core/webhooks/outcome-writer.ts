@@ -50,25 +50,28 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
   }
 
   async function writeBatch(): Promise<void> {
-    await database.transactSoon(async (unit) => {
-      const batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
-      unit.onRollback(() => {
-        waiting = [...batch, ...waiting];
-        if (!writing) pause(); // a unit can be rolled back long after the wait for it was given up
-      });
-      await Promise.all(also(unit, batch) ?? []);
-      // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
-      const counts: boolean[] = [];
-      const ordered = database.concurrent ? batch.toSorted(byKey) : batch;
-      for (const [index, outcome] of ordered.entries())
-        saveOutcome(unit, outcome, (isStored) => {
-          counts[index] = isStored;
+    await database.transact(
+      async (unit) => {
+        const batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
+        unit.onRollback(() => {
+          waiting = [...batch, ...waiting];
+          if (!writing) pause(); // a unit can be rolled back long after the wait for it was given up
         });
-      // Told by the commit, because a unit may commit after the wait for it was given up.
-      unit.onCommit(() => {
-        for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);
-      });
-    });
+        await Promise.all(also(unit, batch) ?? []);
+        // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
+        const counts: boolean[] = [];
+        const ordered = database.concurrent ? batch.toSorted(byKey) : batch;
+        for (const [index, outcome] of ordered.entries())
+          saveOutcome(unit, outcome, (isStored) => {
+            counts[index] = isStored;
+          });
+        // Told by the commit, because a unit may commit after the wait for it was given up.
+        unit.onCommit(() => {
+          for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);
+        });
+      },
+      { pace: 'soon' },
+    );
   }
 
   async function writeAll(): Promise<void> {

@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../errors.ts';
 import { createCountedBatches, forgetBatches } from '../../platform/database/counted-batches.ts';
-import type { Database, Sql, Transact, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Database, Pace, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -59,6 +59,7 @@ export const listHours = (sql: Sql, since: Micros): Promise<ReceiverHour[]> =>
  */
 export function createReceiverHours({ database, clock, ids, log }: Parts) {
   const batches = createCountedBatches<readonly ReceiverHour[]>({
+    database,
     clock,
     ids,
     // Together, because a database may be a round trip away.
@@ -76,7 +77,7 @@ export function createReceiverHours({ database, clock, ids, log }: Parts) {
     cancel ??= clock.after(GATHER_MS, () => {
       cancel = undefined;
       if (writing) arm();
-      else void flush(database.transactSoon);
+      else void flush('soon');
     });
   }
 
@@ -93,14 +94,14 @@ export function createReceiverHours({ database, clock, ids, log }: Parts) {
     gathered.set(key, known);
   }
 
-  function flush(transact: Transact): Promise<void> {
-    writing = write(transact).finally(() => {
+  function flush(pace: Pace): Promise<void> {
+    writing = write(pace).finally(() => {
       writing = undefined;
     });
     return writing;
   }
 
-  async function write(transact: Transact): Promise<void> {
+  async function write(pace: Pace): Promise<void> {
     // All units lock the rows in the same order, because two units with different orders could wait for each other.
     for (const row of present.values()) add(row);
     present = new Map();
@@ -108,14 +109,17 @@ export function createReceiverHours({ database, clock, ids, log }: Parts) {
     gathered = new Map();
     const now = clock.now();
     try {
-      await batches.again(transact);
-      while (rows.length > 0) await batches.store(transact, rows.splice(0, ROWS_PER_UNIT));
+      await batches.again(pace);
+      while (rows.length > 0) await batches.store(rows.splice(0, ROWS_PER_UNIT), pace);
       if (now - removedAt < HOUR_MICROS) return;
       removedAt = now;
-      await transact(async (unit) => {
-        await unit.run('DELETE FROM receiver_hours WHERE hour < ?', now - KEPT_MICROS);
-        await forgetBatches(unit, now);
-      });
+      await database.transact(
+        async (unit) => {
+          await unit.run('DELETE FROM receiver_hours WHERE hour < ?', now - KEPT_MICROS);
+          await forgetBatches(unit, now);
+        },
+        { pace },
+      );
     } catch (err) {
       for (const row of rows) add(row);
       if (rows.length > 0 || batches.isWaiting()) arm();
@@ -144,7 +148,7 @@ export function createReceiverHours({ database, clock, ids, log }: Parts) {
     async close(): Promise<void> {
       disarm();
       await writing;
-      if (gathered.size + present.size > 0 || batches.isWaiting()) await flush(database.transact);
+      if (gathered.size + present.size > 0 || batches.isWaiting()) await flush('now');
       disarm();
     },
   };

@@ -330,7 +330,7 @@ export function createWebhooks(options: Options) {
       const now = options.trust.latest(); // a clock that is behind makes no retry due early
       const latest = now + LATEST_ATTEMPT_MICROS;
       if (await repository.isPutOff(database.read, latest)) {
-        const pulled = await database.transactSoon((unit) => repository.pullDown(unit, now, latest));
+        const pulled = await database.transact((unit) => repository.pullDown(unit, now, latest), { pace: 'soon' });
         log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
       }
       timer.start();

@@ -97,7 +97,10 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
   async function release(deviceId: string, epoch: number): Promise<void> {
     work.begun();
     try {
-      await database.transactInCrowd((unit) => repository.releaseDevice(unit, deviceId, epoch), deviceId);
+      await database.transact((unit) => repository.releaseDevice(unit, deviceId, epoch), {
+        device: deviceId,
+        pace: 'crowd',
+      });
     } catch (err) {
       unreleased.set(deviceId, epoch);
       log.debug(

@@ -1,12 +1,13 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Micros } from '../../runtime/units.ts';
-import type { Sql, Transact, UnitOfWork } from './sql.ts';
+import type { Database, Pace, Sql, UnitOfWork } from './sql.ts';
 
 /** Microseconds after which the name of a batch is useless, because its process has ended or stores others. */
 const KEPT_MICROS = 48 * 3_600_000_000;
 
 interface Parts<Counts> {
+  database: Pick<Database, 'transact'>;
   clock: Pick<Clock, 'now'>;
   ids: Ids;
   /** Adds the counts to what is stored. */
@@ -17,15 +18,18 @@ interface Parts<Counts> {
  * Adds counts to rows, each batch once. The answer of a commit can be lost, so a batch is kept until its commit was seen, and
  * then tried again; the unit adds nothing if the batch has been stored. Batches are stored one after another.
  */
-export function createCountedBatches<Counts>({ clock, ids, add }: Parts<Counts>) {
+export function createCountedBatches<Counts>({ database, clock, ids, add }: Parts<Counts>) {
   const writer = ids.next('counts', clock.now());
   let number = 0;
   let waiting: Counts | undefined;
 
-  async function store(transact: Transact, counts: Counts): Promise<void> {
-    await transact(async (unit) => {
-      if (await isNew(unit, writer, number, clock.now())) await add(unit, counts);
-    });
+  async function store(counts: Counts, pace: Pace): Promise<void> {
+    await database.transact(
+      async (unit) => {
+        if (await isNew(unit, writer, number, clock.now())) await add(unit, counts);
+      },
+      { pace },
+    );
     waiting = undefined;
   }
 
@@ -34,15 +38,15 @@ export function createCountedBatches<Counts>({ clock, ids, add }: Parts<Counts>)
     isWaiting: (): boolean => waiting !== undefined,
 
     /** Tries the batch again that waits, if there is one. Throws what the commit throws; the batch then waits on. */
-    async again(transact: Transact): Promise<void> {
-      if (waiting !== undefined) await store(transact, waiting);
+    async again(pace: Pace = 'soon'): Promise<void> {
+      if (waiting !== undefined) await store(waiting, pace);
     },
 
     /** Stores a batch; none may wait. Throws what the commit throws; the batch then waits, and must not be given again. */
-    async store(transact: Transact, counts: Counts): Promise<void> {
+    async store(counts: Counts, pace: Pace = 'soon'): Promise<void> {
       number += 1;
       waiting = counts;
-      await store(transact, counts);
+      await store(counts, pace);
     },
   };
 }

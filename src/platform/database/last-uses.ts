@@ -9,7 +9,7 @@ const PRECISION = 60_000_000;
 const KEPT = 10_000;
 
 interface Parts {
-  database: Pick<Database, 'transactSoon'>;
+  database: Pick<Database, 'transact'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
 }
@@ -28,7 +28,7 @@ export function createLastUses({ database, clock, log }: Parts) {
       stored.set(secretId, now);
       if (stored.size > KEPT) for (const oldest of stored.keys().take(1)) stored.delete(oldest);
       database
-        .transactSoon((unit) => save(unit, now))
+        .transact((unit) => save(unit, now), { pace: 'soon' })
         .catch((err: unknown) => log.warn({ err, secretId }, 'the last use of a secret could not be stored'));
     },
   };

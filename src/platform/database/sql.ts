@@ -75,25 +75,45 @@ export interface UnitOfWork extends Sql {
 }
 
 /**
- * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled
- * back alone. `key` names a device, and promises that the unit decides only on rows of that device, whose row is then
- * locked for it. On PostgreSQL such a unit runs at the same time as units of other devices, and may see rows that they
- * have not committed yet. Units of one device run one after another. There a unit without a key has a commit of its own,
- * beside the others, so that nobody waits for it.
+ * How soon a unit of work is committed:
+ *
+ * - `now`: with the units that have come since the last commit.
+ * - `crowd`: for work that can come in bursts, as when a fleet connects. A few units are committed at once; in a burst they
+ *   wait to share a commit.
+ * - `soon`: for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one after a few
+ *   milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It must lock rows
+ *   in the same order as all other units.
+ * - `along`: like `soon`, but always in the commits of `now`: for units that change the same rows as those do.
  */
-export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
+export type Pace = 'now' | 'crowd' | 'soon' | 'along';
+
+export interface UnitOptions {
+  /**
+   * The one device on whose rows alone the unit decides; its row is then locked for the unit. On PostgreSQL such a unit runs
+   * at the same time as units of other devices, and may see rows that they have not committed yet. Units of one device run
+   * one after another. There a unit without a device has a commit of its own, beside the others, so that nobody waits for
+   * it.
+   */
+  device?: string | undefined;
+  /**
+   * The device, or the batch of devices that enrol, or both, which a unit without `device` is about. The unit locks them
+   * itself, in their places among its other locks. On PostgreSQL only units of the same device or batch wait for it.
+   */
+  about?: string | readonly string[] | undefined;
+  /**
+   * For whom a unit without `device` works, such as an application: the units of each wait for their turn, so that many of
+   * one delay another one little. Without it the developer of the device counts.
+   */
+  whose?: string | undefined;
+  /** `now` if it is left out. */
+  pace?: Pace | undefined;
+}
 
 /**
- * Like `transact` without a key. `about` names the one device, or the one batch of devices that enrol, or both, which the unit
- * is about. The unit locks them itself, in their places among its other locks. On PostgreSQL no unit of this process waits for
- * it, except for those of the same device or batch. `whose` names for whom the unit works, such as an application: the units of
- * each wait for their turn, so that many of one delay another one little. Without it the developer of the device counts.
+ * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled back
+ * alone.
  */
-export type TransactAlone = <Result>(
-  work: (unit: UnitOfWork) => Promise<Result>,
-  about?: string | readonly string[],
-  whose?: string,
-) => Promise<Result>;
+export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, options?: UnitOptions) => Promise<Result>;
 
 export interface Database {
   /**
@@ -115,23 +135,6 @@ export interface Database {
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
-  readonly transactAlone: TransactAlone;
-  /**
-   * Like `transact`, for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one
-   * after a few milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It
-   * must lock rows in the same order as all other units.
-   */
-  readonly transactSoon: Transact;
-  /**
-   * Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as units of
-   * `transact` do.
-   */
-  readonly transactAlong: Transact;
-  /**
-   * Like `transact`, for work that can come in bursts, as when a fleet connects. A few units are committed at once; in
-   * a burst they wait to share a commit.
-   */
-  readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /** What a person must know of the server's settings, as `healthy` has found them; undefined: nothing. */

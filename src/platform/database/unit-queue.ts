@@ -1,7 +1,7 @@
 import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { BusyKeys } from './busy-keys.ts';
-import type { Transact, TransactAlone, UnitOfWork } from './sql.ts';
+import type { Transact, UnitOfWork, UnitOptions } from './sql.ts';
 
 /** The most units in one commit, so that a burst of units cannot delay the units behind it for long. */
 export const UNITS_PER_COMMIT = 256;
@@ -281,16 +281,13 @@ export function createUnitQueue(
   }
 
   return {
-    transact: ((work, key) => submit(work, { key, urgent: true })) as Transact,
-    transactInCrowd: ((work, key) => submit(work, { key, urgent: !isBurst() })) as Transact,
-    transactSoon: ((work, key) => submit(work, { key, urgent: false })) as Transact,
-    transactAlone: ((work, about, whose) =>
+    transact: ((work, { device, about, whose, pace = 'now' }: UnitOptions = {}) =>
       submit(work, {
-        key: undefined,
+        key: device,
         about: about === undefined ? about : [about].flat(),
         whose,
-        urgent: true,
-      })) as TransactAlone,
+        urgent: pace === 'now' || (pace === 'crowd' && !isBurst()),
+      })) as Transact,
     idle,
     /** True while a commit is being made. */
     isRunning,

@@ -107,15 +107,18 @@ void t.test('a transaction that others are in the way of', { ...skip }, async (t
     await rival.query("SELECT * FROM developers WHERE developer_id = 'busy' FOR UPDATE");
     let runs = 0;
     let rivals: Promise<unknown> | undefined;
-    await database.transact(async (unit) => {
-      runs += 1;
-      unit.onRollback(() => undone.push(`run ${runs}`));
-      await unit.get('SELECT 1 AS one'); // the device's row is locked
-      rivals ??= rival
-        .query("SELECT * FROM devices WHERE device_id = '1' FOR UPDATE")
-        .then(() => rival.query('COMMIT'));
-      await unit.run(rename, 'new');
-    }, '1');
+    await database.transact(
+      async (unit) => {
+        runs += 1;
+        unit.onRollback(() => undone.push(`run ${runs}`));
+        await unit.get('SELECT 1 AS one'); // the device's row is locked
+        rivals ??= rival
+          .query("SELECT * FROM devices WHERE device_id = '1' FOR UPDATE")
+          .then(() => rival.query('COMMIT'));
+        await unit.run(rename, 'new');
+      },
+      { device: '1' },
+    );
     await rivals;
     t.ok(runs > 1, `${runs} runs`);
     t.equal(undone.length, runs - 1, 'and each of those before was undone');
@@ -126,20 +129,20 @@ void t.test('a transaction that others are in the way of', { ...skip }, async (t
     await rival.query('BEGIN');
     await rival.query("SELECT * FROM devices WHERE device_id = '1' FOR UPDATE");
     const results = await Promise.allSettled([
-      database.transact((unit) => unit.run(insert, 'by 1'), '1'),
-      database.transact((unit) => unit.run(insert, 'by 2'), '2'),
+      database.transact((unit) => unit.run(insert, 'by 1'), { device: '1' }),
+      database.transact((unit) => unit.run(insert, 'by 2'), { device: '2' }),
       database.transact((unit) => unit.run(rename, 'again')),
     ]);
     t.match(results, [{ status: 'rejected', reason: unavailable }, { status: 'fulfilled' }, { status: 'fulfilled' }]);
     await rival.query('COMMIT');
-    await database.transact((unit) => unit.run(insert, 'by 1'), '1');
+    await database.transact((unit) => unit.run(insert, 'by 1'), { device: '1' });
     t.same(await ids(), ['busy', 'by 1', 'by 2', 'dev']);
   });
 
   await t.test('a lock that is released in time only costs time', async (t) => {
     await rival.query('BEGIN');
     await rival.query("SELECT * FROM devices WHERE device_id = '3' FOR UPDATE");
-    const done = database.transact((unit) => unit.run(insert, 'by 3'), '3');
+    const done = database.transact((unit) => unit.run(insert, 'by 3'), { device: '3' });
     await pause(BOUNDS.lockMs * 1.5);
     await rival.query('COMMIT');
     await done;
@@ -148,12 +151,15 @@ void t.test('a transaction that others are in the way of', { ...skip }, async (t
 
   await t.test('a unit that continues after a failed statement is refused, and no other unit with it', async (t) => {
     const results = await Promise.allSettled([
-      database.transact(async (unit) => {
-        unit.onCommit(() => t.fail('an effect of a commit that never was'));
-        await unit.run(insert, 'swallowed');
-        await unit.run(insert, 'dev').catch(() => 0);
-      }, '1'),
-      database.transact((unit) => unit.run(insert, 'beside'), '2'),
+      database.transact(
+        async (unit) => {
+          unit.onCommit(() => t.fail('an effect of a commit that never was'));
+          await unit.run(insert, 'swallowed');
+          await unit.run(insert, 'dev').catch(() => 0);
+        },
+        { device: '1' },
+      ),
+      database.transact((unit) => unit.run(insert, 'beside'), { device: '2' }),
     ]);
     t.match(results, [{ status: 'rejected' }, { status: 'fulfilled' }]);
     t.same(await ids(), ['beside', 'busy', 'by 1', 'by 2', 'by 3', 'dev']);
@@ -171,19 +177,22 @@ void t.test('a connection that is lost', { ...skip }, async (t) => {
     const undone: number[] = [];
     const effects: string[] = [];
     const unit = (id: string, key?: string) =>
-      database.transact(async (unit) => {
-        unit.onRollback(() => undone.push(runs));
-        unit.onCommit(() => effects.push(id));
-        await unit.run(insert, id);
-        runs += 1;
-        if (runs === 1) {
-          const { rows } = await rival.query(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lapel' AND backend_xid IS NOT NULL",
-          );
-          t.equal(rows.length, 1);
-        }
-        await unit.get('SELECT 1 AS one');
-      }, key);
+      database.transact(
+        async (unit) => {
+          unit.onRollback(() => undone.push(runs));
+          unit.onCommit(() => effects.push(id));
+          await unit.run(insert, id);
+          runs += 1;
+          if (runs === 1) {
+            const { rows } = await rival.query(
+              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lapel' AND backend_xid IS NOT NULL",
+            );
+            t.equal(rows.length, 1);
+          }
+          await unit.get('SELECT 1 AS one');
+        },
+        { device: key },
+      );
     await Promise.all([unit('a', 'a'), unit('b', 'b')]);
     t.same(effects, ['a', 'b']);
     t.ok(undone.length >= 2);
@@ -203,20 +212,23 @@ void t.test('a connection that is lost', { ...skip }, async (t) => {
       ] as const) {
         let runs = 0;
         let undone = 0;
-        const lost = database.transact(async (unit) => {
-          runs += 1;
-          unit.onCommit(() => t.fail('nobody knows of a commit'));
-          unit.onRollback(() => {
-            undone += 1;
-          });
-          if (isLater) await unit.get('SELECT 1 AS one');
-          if (isLater) unit.later(insert, [`unknown ${name}`]);
-          else await unit.run(insert, `unknown ${name}`);
-          way.cutAtNextAnswer();
-        }, key);
+        const lost = database.transact(
+          async (unit) => {
+            runs += 1;
+            unit.onCommit(() => t.fail('nobody knows of a commit'));
+            unit.onRollback(() => {
+              undone += 1;
+            });
+            if (isLater) await unit.get('SELECT 1 AS one');
+            if (isLater) unit.later(insert, [`unknown ${name}`]);
+            else await unit.run(insert, `unknown ${name}`);
+            way.cutAtNextAnswer();
+          },
+          { device: key },
+        );
         await t.rejects(lost, unavailable);
         t.same([runs, undone], [1, 1]);
-        await database.transact((unit) => unit.run(insert, `after ${name}`), key);
+        await database.transact((unit) => unit.run(insert, `after ${name}`), { device: key });
       }
       const names = ['keyed', 'keyed later', 'keyless', 'keyless later'];
       const [after, unknown] = ['after', 'unknown'].map((word) => names.map((name) => `${word} ${name}`));
@@ -245,14 +257,14 @@ void t.test('a server that fails', { ...skip }, async (t) => {
     await server.freeze(true);
     const results = await Promise.allSettled([
       database.transact((unit) => unit.run(insert, 'keyless')),
-      database.transact((unit) => unit.run(insert, 'keyed'), 'd'),
+      database.transact((unit) => unit.run(insert, 'keyed'), { device: 'd' }),
       database.read.get(all),
     ]);
     t.match(results, [{ reason: unavailable }, { reason: unavailable }, { reason: unavailable }]);
     await t.rejects(database.healthy(), unavailable);
     await server.freeze(false);
     for (;;) {
-      const back = await database.transact((unit) => unit.run(insert, 'back'), 'd').catch(() => undefined);
+      const back = await database.transact((unit) => unit.run(insert, 'back'), { device: 'd' }).catch(() => undefined);
       if (back === 1) break;
       await pause(10);
     }
@@ -271,10 +283,9 @@ void t.test('a server that fails', { ...skip }, async (t) => {
           const id = `${how} ${number}`;
           const isLater = number % 2 === 0;
           await database
-            .transact(
-              async (unit) => (isLater ? unit.later(insert, [id]) : unit.run(insert, id)),
-              number % 5 === 0 ? undefined : id,
-            )
+            .transact(async (unit) => (isLater ? unit.later(insert, [id]) : unit.run(insert, id)), {
+              device: number % 5 === 0 ? undefined : id,
+            })
             .then(
               () => answered.push(id),
               async (cause: unknown) => {

@@ -95,8 +95,8 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
         },
       );
     const text = `SELECT current_setting('transaction_isolation') AS isolation`;
-    for (const transact of [database.transact, database.transactSoon])
-      t.same(await transact((unit) => unit.get(text)), { isolation: 'read committed' });
+    for (const pace of ['now', 'soon'] as const)
+      t.same(await database.transact((unit) => unit.get(text), { pace }), { isolation: 'read committed' });
     await database.close();
   });
 
@@ -127,8 +127,8 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
         (await ask<{ synchronous_commit: string }>(url, 'SHOW synchronous_commit'))[0]?.synchronous_commit === 'off',
     );
     // Some of these connections are opened only now.
-    for (const transact of [database.transact, database.transactSoon, database.transactAlong])
-      t.same(await transact(ofCommits), { commits: 'on' });
+    for (const pace of ['now', 'soon', 'along'] as const)
+      t.same(await database.transact(ofCommits, { pace }), { commits: 'on' });
     const doubt = 'PostgreSQL has synchronous_commit = off now; this service keeps on until its next start';
     await until(async () => (await database.healthy()) && database.doubt?.() === doubt);
     await database.healthy();

@@ -12,7 +12,7 @@ async function open(t: Test, { milliseconds = 0 } = {}) {
   const way = await createSlowWay(t, url, { milliseconds });
   const database = await openPostgres({ url: way.url, nowMicros: 0 });
   t.teardown(() => database.close());
-  await database.transact((unit) => unit.run(insert, 'first'), 'first'); // the way is known after this
+  await database.transact((unit) => unit.run(insert, 'first'), { device: 'first' }); // the way is known after this
   return { url, database };
 }
 
@@ -44,9 +44,9 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
     const long = stopping('long');
     const done = database.transact(long.work);
     await long.half;
-    t.equal(await database.transact(write('of a device'), 'a'), 'of a device');
+    t.equal(await database.transact(write('of a device'), { device: 'a' }), 'of a device');
     t.equal(await database.transact(write('without a key')), 'without a key');
-    t.equal(await database.transactSoon(write('soon')), 'soon');
+    t.equal(await database.transact(write('soon'), { pace: 'soon' }), 'soon');
     long.goOn();
     t.equal(await done, 'long');
   });
@@ -56,11 +56,13 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
     const long = stopping('long');
     const ended: string[] = [];
     const noted = (name: string): void => void ended.push(name);
-    const done = database.transactAlone(long.work, 'a').then(noted);
+    const done = database.transact(long.work, { about: 'a' }).then(noted);
     await long.half;
-    const own = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) => database.transact(write(name), 'a').then(noted));
-    await database.transact(write('b'), 'b').then(noted);
-    await database.transactAlone(write('c'), 'c').then(noted);
+    const own = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) =>
+      database.transact(write(name), { device: 'a' }).then(noted),
+    );
+    await database.transact(write('b'), { device: 'b' }).then(noted);
+    await database.transact(write('c'), { about: 'c' }).then(noted);
     long.goOn();
     await Promise.all([done, ...own]);
     t.same(ended, ['b', 'c', 'long', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6']);
@@ -69,15 +71,18 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
   await t.test('a unit about a device waits for the units of the device that run', async (t) => {
     const { database } = await open(t);
     const long = stopping('long');
-    const done = database.transact(long.work, 'a');
+    const done = database.transact(long.work, { device: 'a' });
     await long.half;
     let begun = false;
     const both = ['batch', 'a'];
-    const about = database.transactAlone(async (unit) => {
-      begun = true;
-      return write('about')(unit);
-    }, both);
-    await database.transactAlone(write('another'), 'b');
+    const about = database.transact(
+      async (unit) => {
+        begun = true;
+        return write('about')(unit);
+      },
+      { about: both },
+    );
+    await database.transact(write('another'), { about: 'b' });
     t.notOk(begun, 'also when it is about something else as well');
     long.goOn();
     await Promise.all([done, about]);
@@ -87,14 +92,17 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
   await t.test('units of a device wait for the one that nobody waits for, without holding up a commit', async (t) => {
     const { database } = await open(t);
     const long = stopping('long');
-    const done = database.transactSoon(long.work, 'a');
+    const done = database.transact(long.work, { device: 'a', pace: 'soon' });
     await long.half;
     let begun = false;
-    const own = database.transact(async (unit) => {
-      begun = true;
-      return write('own')(unit);
-    }, 'a');
-    t.equal(await database.transact(write('of another'), 'b'), 'of another');
+    const own = database.transact(
+      async (unit) => {
+        begun = true;
+        return write('own')(unit);
+      },
+      { device: 'a' },
+    );
+    t.equal(await database.transact(write('of another'), { device: 'b' }), 'of another');
     t.notOk(begun);
     long.goOn();
     t.same(await Promise.all([done, own]), ['long', 'own']);
@@ -103,10 +111,14 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
   await t.test('commits begin side by side only while the database is far away', async (t) => {
     const far = await open(t, { milliseconds: 2 });
     const long = stopping('long');
-    const done = far.database.transact(long.work, 'a');
+    const done = far.database.transact(long.work, { device: 'a' });
     await long.half;
-    const own = far.database.transact(write('of the same device'), 'a');
-    t.equal(await far.database.transact(write('of another'), 'b'), 'of another', 'a second commit does not wait');
+    const own = far.database.transact(write('of the same device'), { device: 'a' });
+    t.equal(
+      await far.database.transact(write('of another'), { device: 'b' }),
+      'of another',
+      'a second commit does not wait',
+    );
     const all = far.database.read.all<{ id: string }>(
       'SELECT developer_id AS id FROM developers ORDER BY developer_id',
     );
@@ -121,14 +133,17 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
   await t.test('units without a key and without a caller are never in two commits at once', async (t) => {
     const { database } = await open(t, { milliseconds: 2 });
     const long = stopping('long');
-    const done = database.transactAlong(long.work);
+    const done = database.transact(long.work, { pace: 'along' });
     await long.half;
     let begun = false;
-    const next = database.transactAlong(async (unit) => {
-      begun = true;
-      return write('next')(unit);
-    });
-    await database.transact(write('of a device'), 'a');
+    const next = database.transact(
+      async (unit) => {
+        begun = true;
+        return write('next')(unit);
+      },
+      { pace: 'along' },
+    );
+    await database.transact(write('of a device'), { device: 'a' });
     t.notOk(begun);
     long.goOn();
     await Promise.all([done, next]);
@@ -136,7 +151,7 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a unit that asks for nothing leaves no transaction open', async (t) => {
     const { url, database } = await open(t);
-    await database.transact(async () => undefined, 'first');
+    await database.transact(async () => undefined, { device: 'first' });
     await t.rejects(
       database.transact(async () => Promise.reject(new Error('refused'))),
       /refused/,
@@ -149,6 +164,6 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
        AND xact_start IS NOT NULL AND state <> 'active'`,
     );
     t.same(rows, [{ open: 0 }]);
-    t.equal(await database.transact(write('later'), 'first'), 'later');
+    t.equal(await database.transact(write('later'), { device: 'first' }), 'later');
   });
 });

@@ -60,7 +60,7 @@ t.test(
       const counts: number[] = [];
       for (let times = 0; times < 10; times += 1) {
         const before = way.trips();
-        await database.transact(work, 'device');
+        await database.transact(work, { device: 'device' });
         counts.push(way.trips() - before);
       }
       return Math.min(...counts);

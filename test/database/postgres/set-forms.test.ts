@@ -140,11 +140,14 @@ const takenBack = new Error('all of it is taken back');
 async function tryOut(database: Database, work: (unit: UnitOfWork) => Promise<unknown[]>): Promise<unknown> {
   let found: unknown;
   await database
-    .transact(async (unit) => {
-      await unit.get(`SELECT setval(pg_get_serial_sequence('transactions', 'transaction_id'), 1000)`);
-      found = { answers: await work(unit), after: await dump(unit) };
-      throw takenBack;
-    }, 'd1')
+    .transact(
+      async (unit) => {
+        await unit.get(`SELECT setval(pg_get_serial_sequence('transactions', 'transaction_id'), 1000)`);
+        found = { answers: await work(unit), after: await dump(unit) };
+        throw takenBack;
+      },
+      { device: 'd1' },
+    )
     .catch((cause: unknown) => {
       if (cause !== takenBack) throw cause;
     });

@@ -65,7 +65,7 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
     if (!looks.isOn()) return false;
     await line.send(rows.map((row) => syslogMessage(row, objects.get(row.auditId) ?? [], host)));
     const upTo = last.position;
-    await database.transactSoon((unit) => saveSent(unit, receiver, upTo, clock.now()));
+    await database.transact((unit) => saveSent(unit, receiver, upTo, clock.now()), { pace: 'soon' });
     metrics.auditSent.inc(rows.length);
     return true;
   }

@@ -39,7 +39,7 @@ export const MOST_SESSIONS_OF_TOKEN = 100;
 export const LOGIN_TRIES = 5;
 
 interface Parts {
-  database: Pick<Database, 'read' | 'transact' | 'transactSoon'>;
+  database: Pick<Database, 'read' | 'transact'>;
   clock: Clock;
   ids: Ids;
   identify: IdentifyToken;
@@ -82,7 +82,7 @@ export function createConsoleSessions({ database, clock, ids, identify, people, 
     const now = clock.now();
     if (!session || idleUntil(session) <= now || !isKnown(session)) return undefined;
     if (now - session.lastUsedAt < USE_PRECISION) return session;
-    await database.transactSoon((unit) => saveUse(unit, session.sessionId, now));
+    await database.transact((unit) => saveUse(unit, session.sessionId, now), { pace: 'soon' });
     return { ...session, lastUsedAt: now };
   }
 

@@ -4,7 +4,7 @@ import { Refused, Unusable } from '../../../runtime/refused.ts';
 import { createVault, type Vault } from '../../encryption/vault.ts';
 import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
-import type { Database, UnitOfWork } from '../sql.ts';
+import type { Database, Transact, UnitOptions } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import type { Told } from '../upgrade-plan.ts';
 import type { Bounds, Connection } from './connection.ts';
@@ -187,7 +187,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
   const healer = links.link({ ...prompt, readOnly: true });
-  /** The connection for units of work without a waiting caller (`transactSoon`). */
+  /** The connection for units of work without a waiting caller (`soon`). */
   const background = links.link({ ...bounds, keepsPlans: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
 
@@ -233,21 +233,18 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const group = createPostgresGroupCommit({ ...common, links: writers, apartMs, busy });
   const later = createPostgresGroupCommit({ ...common, links: [background], busy });
   const queues = [later, alone, group];
+  const queueOf = ({ device, pace }: UnitOptions): typeof group => {
+    if (pace === 'soon') return later;
+    return device === undefined && pace !== 'along' && pace !== 'crowd' ? alone : group;
+  };
   /** Bounds the wait of callers. A unit whose caller has already been rejected is not run. */
-  const bounded =
-    <Rest extends readonly unknown[]>(
-      transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>, ...rest: Rest) => Promise<Result>,
-    ) =>
-    <Result>(work: (unit: UnitOfWork) => Promise<Result>, ...rest: Rest): Promise<Result> =>
-      writing.bounded((isGivenUp) =>
-        transact(
-          (unit) => {
-            if (isGivenUp()) throw new DomainError('DATABASE_UNAVAILABLE');
-            return work(unit);
-          },
-          ...rest,
-        ),
-      );
+  const transact: Transact = (work, options = {}) =>
+    writing.bounded((isGivenUp) =>
+      queueOf(options).transact((unit) => {
+        if (isGivenUp()) throw new DomainError('DATABASE_UNAVAILABLE');
+        return work(unit);
+      }, options),
+    );
 
   return {
     concurrent: true,
@@ -255,13 +252,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     read,
     aside,
     prompt: createReading([healer], healing, vault),
-    transact: bounded<[key?: string]>((work, key) =>
-      key === undefined ? alone.transact(work) : group.transact(work, key),
-    ),
-    transactAlone: bounded(alone.transactAlone),
-    transactSoon: bounded(later.transactSoon),
-    transactAlong: bounded(group.transactSoon),
-    transactInCrowd: bounded(group.transactInCrowd),
+    transact,
     async idle() {
       for (const queue of queues) await queue.idle();
     },
