@@ -11,7 +11,10 @@ import { checkCall } from './check-call.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+const PAGES = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+  .concat('README.md');
 /** The calls of lapel in a line of a shell. */
 const callsOf = (line: string): string[][] =>
   commandsOf(line)

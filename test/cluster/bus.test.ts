@@ -58,6 +58,7 @@ t.test('a node that is back with another name gets the hints for that name', { s
   await second.until(second.nodes.mayAct); // a node without a lease loses none
   const back = second.next('back');
   const former = second.nodes.id();
+  await first.until(() => first.nodes.isLive(former));
   second.wire.cut('lapel lease', true);
   await first.until(() => !first.nodes.isLive(former)); // until then it goes on under its name
   second.wire.mend('lapel lease');
