@@ -6,7 +6,7 @@ import { createAuditSender } from './core/audit/syslog/audit-sender.ts';
 import { createCore } from './core/core.ts';
 import { openEncryption } from './core/encryption/encryption.ts';
 import { createRetention } from './core/retention/retention.ts';
-import { createSettingUrlRule } from './core/webhooks/webhook-url.ts';
+import { createSettingUrlRule } from './core/webhooks/http/webhook-url.ts';
 import { sessionSweep } from './edge/admin/sessions/session-sweep.ts';
 import { createEdges } from './edge/edges.ts';
 import { createMqttEdge, takeoverOf } from './edge/mqtt/mqtt-edge.ts';

@@ -69,10 +69,10 @@ import { dropDue, transactionClearing } from './transactions/transaction-clearin
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
 import { deliveryClearing, forgetReceivers } from './webhooks/delivery-clearing.ts';
-import { createDeliveryLog } from './webhooks/delivery-log.ts';
-import { deliverySweep } from './webhooks/delivery-sweep.ts';
-import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
-import { createKeptConnections } from './webhooks/kept-connections.ts';
+import { createKeptConnections } from './webhooks/http/kept-connections.ts';
+import { createDeliveryLog } from './webhooks/log/delivery-log.ts';
+import { deliverySweep } from './webhooks/log/delivery-sweep.ts';
+import { findPendingTransactions } from './webhooks/log/delivery-sweep-repository.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Given {

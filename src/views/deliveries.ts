@@ -5,8 +5,8 @@ import {
   findOfTransaction,
   listDeliveries,
   listPendingOfAll,
-} from '../core/webhooks/delivery-log-repository.ts';
-import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
+} from '../core/webhooks/log/delivery-log-repository.ts';
+import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
 import type { NewestPage } from '../platform/database/newest-first.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';

@@ -1,5 +1,5 @@
-import type { DeliveryLog } from '../core/webhooks/delivery-log.ts';
-import { unpackSent } from '../core/webhooks/sent-headers.ts';
+import { unpackSent } from '../core/webhooks/http/sent-headers.ts';
+import type { DeliveryLog } from '../core/webhooks/log/delivery-log.ts';
 import type { DeliveryDetail } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { deliveryRow } from './delivery-row.ts';

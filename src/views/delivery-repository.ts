@@ -1,4 +1,4 @@
-import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from '../core/webhooks/delivery-record.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from '../core/webhooks/log/delivery-record.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 

@@ -1,4 +1,4 @@
-import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
+import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
 import type { DeliveryRow } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 

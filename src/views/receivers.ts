@@ -1,5 +1,5 @@
-import { type FailingReceiver, listFailing } from '../core/webhooks/attempt-repository.ts';
-import { HOUR_MICROS, listHours, type ReceiverHour } from '../core/webhooks/receiver-hours.ts';
+import { type FailingReceiver, listFailing } from '../core/webhooks/log/attempt-repository.ts';
+import { HOUR_MICROS, listHours, type ReceiverHour } from '../core/webhooks/log/receiver-hours.ts';
 import type { WebhookSetting } from '../platform/contracts/types.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';

@@ -2,7 +2,7 @@ import { listEntriesOf } from '../core/audit/audit-repository.ts';
 import { type ActionOfDevice, listActionsOf } from '../core/device-actions/action-repository.ts';
 import { FACTS } from '../core/sessions/connection-log.ts';
 import { type ConnectionFact, listCutConnections, listFacts } from '../core/sessions/connection-log-repository.ts';
-import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
+import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { idsFrom } from '../runtime/ids.ts';
 import type { Micros } from '../runtime/units.ts';

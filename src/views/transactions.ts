@@ -8,7 +8,7 @@ import {
   findTransaction,
   type TransactionRecord,
 } from '../core/transactions/transaction-repository.ts';
-import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
+import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { createApplications } from '../../src/core/applications/applications.ts';
 import { createDevelopers } from '../../src/core/applications/developers.ts';
-import { createSettingUrlRule } from '../../src/core/webhooks/webhook-url.ts';
+import { createSettingUrlRule } from '../../src/core/webhooks/http/webhook-url.ts';
 import type { Database, UnitOfWork } from '../../src/platform/database/sql.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { randomIds } from '../../src/runtime/ids.ts';

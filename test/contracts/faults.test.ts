@@ -1,5 +1,5 @@
 import t from 'tap';
-import { webhookUrlFault } from '../../src/core/webhooks/webhook-url.ts';
+import { webhookUrlFault } from '../../src/core/webhooks/http/webhook-url.ts';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import type { DomainError, Fault } from '../../src/errors.ts';

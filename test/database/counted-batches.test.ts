@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createReceiverHours, listHours } from '../../src/core/webhooks/receiver-hours.ts';
+import { createReceiverHours, listHours } from '../../src/core/webhooks/log/receiver-hours.ts';
 import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Database, Transact } from '../../src/platform/database/sql.ts';

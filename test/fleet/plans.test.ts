@@ -1,13 +1,13 @@
 import t from 'tap';
 import { listEntries, listEntriesOf } from '../../src/core/audit/audit-repository.ts';
 import { listCutConnections, listFacts } from '../../src/core/sessions/connection-log-repository.ts';
-import { listAttempts } from '../../src/core/webhooks/attempt-repository.ts';
+import { listAttempts } from '../../src/core/webhooks/log/attempt-repository.ts';
 import {
   findApplicationsOf,
   findHeads,
   listDeliveries,
   listPendingOfAll,
-} from '../../src/core/webhooks/delivery-log-repository.ts';
+} from '../../src/core/webhooks/log/delivery-log-repository.ts';
 import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { listEventsOfDevice } from '../../src/views/delivery-repository.ts';
 import * as failures from '../../src/views/failures-repository.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refusedAddress, refusedHost } from '../../src/core/webhooks/address-guard.ts';
+import { refusedAddress, refusedHost } from '../../src/core/webhooks/http/address-guard.ts';
 
 const REFUSED = {
   loopback: ['127.0.0.1', '127.255.255.254', '::1'],

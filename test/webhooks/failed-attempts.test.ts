@@ -1,8 +1,8 @@
 import t from 'tap';
-import { listAttempts, listFailing } from '../../src/core/webhooks/attempt-repository.ts';
-import { createDeliveryLog } from '../../src/core/webhooks/delivery-log.ts';
-import { deliverySweep } from '../../src/core/webhooks/delivery-sweep.ts';
-import { ANSWER_BYTES, createStoredAnswers } from '../../src/core/webhooks/stored-answers.ts';
+import { listAttempts, listFailing } from '../../src/core/webhooks/log/attempt-repository.ts';
+import { createDeliveryLog } from '../../src/core/webhooks/log/delivery-log.ts';
+import { deliverySweep } from '../../src/core/webhooks/log/delivery-sweep.ts';
+import { ANSWER_BYTES, createStoredAnswers } from '../../src/core/webhooks/log/stored-answers.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver, type TestAnswer } from './test-receiver.ts';

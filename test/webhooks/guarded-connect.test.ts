@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import t from 'tap';
-import { guardLookup } from '../../src/core/webhooks/guarded-connect.ts';
+import { guardLookup } from '../../src/core/webhooks/http/guarded-connect.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { createDeliveryLog } from '../../src/core/webhooks/delivery-log.ts';
-import { makeRangeDue } from '../../src/core/webhooks/delivery-log-repository.ts';
 import { insertDelivery, saveOutcome } from '../../src/core/webhooks/delivery-repository.ts';
+import { createDeliveryLog } from '../../src/core/webhooks/log/delivery-log.ts';
+import { makeRangeDue } from '../../src/core/webhooks/log/delivery-log-repository.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';

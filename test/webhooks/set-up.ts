@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Test } from 'tap';
 import type { WebhookEvent } from '../../src/core/webhooks/delivery.ts';
-import { createKeptConnections } from '../../src/core/webhooks/kept-connections.ts';
+import { createKeptConnections } from '../../src/core/webhooks/http/kept-connections.ts';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createAlone } from '../../src/platform/cluster/alone.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createSettingUrlRule, webhookUrlFault } from '../../src/core/webhooks/webhook-url.ts';
+import { createSettingUrlRule, webhookUrlFault } from '../../src/core/webhooks/http/webhook-url.ts';
 
 const verdict = (url: string, allowHttp = false) => webhookUrlFault('callEvent', url, allowHttp)?.type ?? 'fine';
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/sql.ts';
 import { createParts } from '../../runtime/parts.ts';
 import { createDeviceRequests } from '../requests/device-requests.ts';
-import { createCustomerRequests } from '../webhooks/customer-requests.ts';
+import { createCustomerRequests } from '../webhooks/http/customer-requests.ts';
 import { createAnswers } from './answers.ts';
 import { createUploadUrls } from './upload-urls.ts';
 

@@ -1,7 +1,7 @@
 import { DomainError, type Fault } from '../../errors.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
-import { webhookUrlFault } from '../webhooks/webhook-url.ts';
+import { webhookUrlFault } from '../webhooks/http/webhook-url.ts';
 import { fromDeviceTime } from './device-time.ts';
 
 type Given = SchemaTypes['webhooks/upload-url-answer'];

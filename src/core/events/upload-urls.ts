@@ -9,7 +9,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import { signingKeysOf } from '../applications/signing-keys-of.ts';
-import type { CustomerRequest, CustomerRequests, Reply } from '../webhooks/customer-requests.ts';
+import type { CustomerRequest, CustomerRequests, Reply } from '../webhooks/http/customer-requests.ts';
 import type { DeviceEvents } from './device-events.ts';
 import { requireOwner } from './owner.ts';
 import { createRequestSlots } from './request-slots.ts';

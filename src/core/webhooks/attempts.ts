@@ -8,13 +8,13 @@ import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
 import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
 import type { Failure } from './failures.ts';
+import type { createSender } from './http/sender.ts';
+import { packSent, type SentHeaders } from './http/sent-headers.ts';
+import { createReceiverLog } from './log/receiver-log.ts';
+import { createStoredAnswers } from './log/stored-answers.ts';
 import { failed, inWindow, type Receiver, succeeded } from './receiver.ts';
-import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
-import type { createSender } from './sender.ts';
-import { packSent, type SentHeaders } from './sent-headers.ts';
 import { createSigner } from './signature.ts';
-import { createStoredAnswers } from './stored-answers.ts';
 
 interface Endpoint {
   url: string | null;

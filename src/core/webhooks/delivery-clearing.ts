@@ -1,8 +1,8 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clearing, leavingApplications, pagesBy } from '../applications/clearing.ts';
-import { removeAttempts } from './attempt-repository.ts';
 import type { DeliveryKey } from './delivery.ts';
+import { removeAttempts } from './log/attempt-repository.ts';
 
 const REMOVE = inSets('DELETE FROM deliveries WHERE application_id = ? AND delivery_id = ?', ['text', 'text']);
 

@@ -3,7 +3,7 @@ import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { sealOrNull } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
-import { urlPlaceOf } from './delivery-record.ts';
+import { urlPlaceOf } from './log/delivery-record.ts';
 
 /** The fields of a delivery that an attempt needs. */
 export interface Delivery {

@@ -2,8 +2,8 @@ import { DomainError } from '../../errors.ts';
 import { WEBHOOK_SETTINGS } from '../../platform/contracts/values.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
-import { type FailingReceiver, findFailing, listFailingOf, removeFailing, saveTold } from './attempt-repository.ts';
 import { NO_DEVICE, type ReceiverName, type UrlSetting, type WebhookEvent } from './delivery.ts';
+import { type FailingReceiver, findFailing, listFailingOf, removeFailing, saveTold } from './log/attempt-repository.ts';
 
 interface Parts {
   clock: Clock;

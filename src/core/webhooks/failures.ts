@@ -1,8 +1,8 @@
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import { insertAttempt, listFailing, saveFailing } from './attempt-repository.ts';
 import type { ReceiverName } from './delivery.ts';
 import type { Outcome } from './delivery-repository.ts';
 import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
+import { insertAttempt, listFailing, saveFailing } from './log/attempt-repository.ts';
 
 /** The details of a failed attempt that are not a part of its Outcome. */
 export interface Failure {

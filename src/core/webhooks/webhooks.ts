@@ -16,7 +16,9 @@ import * as repository from './delivery-repository.ts';
 import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
-import type { KeptConnections } from './kept-connections.ts';
+import type { KeptConnections } from './http/kept-connections.ts';
+import { createSender } from './http/sender.ts';
+import { createReceiverHours } from './log/receiver-hours.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createOverlooked } from './overlooked.ts';
 import {
@@ -32,11 +34,9 @@ import {
   unhold,
   wantsMore,
 } from './receiver.ts';
-import { createReceiverHours } from './receiver-hours.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
 import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
-import { createSender } from './sender.ts';
 
 type Delivery = repository.Delivery;
 

@@ -18,7 +18,7 @@ import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Quotas } from '../../core/software/quotas.ts';
 import type { Software } from '../../core/software/software.ts';
 import type { Cancellation } from '../../core/transactions/cancellation.ts';
-import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
+import type { DeliveryLog } from '../../core/webhooks/log/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';

@@ -13,7 +13,7 @@ import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
 import type { Transactions } from '../../core/transactions/transactions.ts';
-import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
+import type { DeliveryLog } from '../../core/webhooks/log/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';

@@ -1,6 +1,6 @@
-import type { Sql } from '../../platform/database/sql.ts';
-import { daysInMicros, type Sweep } from '../../platform/database/sweep.ts';
-import { idsFrom } from '../../runtime/ids.ts';
+import type { Sql } from '../../../platform/database/sql.ts';
+import { daysInMicros, type Sweep } from '../../../platform/database/sweep.ts';
+import { idsFrom } from '../../../runtime/ids.ts';
 import { removeAttempts } from './attempt-repository.ts';
 import * as repository from './delivery-sweep-repository.ts';
 

@@ -1,8 +1,8 @@
-import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql } from '../../platform/database/sql.ts';
-import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
-import type { Micros } from '../../runtime/units.ts';
-import type { DeliveryKey } from './delivery.ts';
+import { inSets } from '../../../platform/database/set-form.ts';
+import type { Sql } from '../../../platform/database/sql.ts';
+import { ROWS_PER_READ } from '../../../platform/database/sweep.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import type { DeliveryKey } from '../delivery.ts';
 
 /** A delivery with a final outcome. */
 export interface EndedDelivery extends DeliveryKey {

@@ -1,10 +1,10 @@
 import type { LookupFunction } from 'node:net';
-import type { Metrics } from '../../metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../../metrics.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { retryAfterSeconds } from '../retry-schedule.ts';
+import { createSigner } from '../signature.ts';
 import type { KeptConnections } from './kept-connections.ts';
-import { retryAfterSeconds } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
-import { createSigner } from './signature.ts';
 
 interface Options {
   clock: Clock;

@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import type { Metrics } from '../../metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Micros } from '../../runtime/units.ts';
+import type { Metrics } from '../../../metrics.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import type { Answer } from '../retry-schedule.ts';
 import { type Answered, LONGEST_BODY } from './answer-reader.ts';
 import { createDirectExchanges } from './direct-exchanges.ts';
 import type { Cut } from './exchange.ts';
@@ -9,7 +10,6 @@ import { describe } from './failure-words.ts';
 import { createConnector } from './guarded-connect.ts';
 import type { KeptConnections } from './kept-connections.ts';
 import { createNodeExchanges } from './node-exchanges.ts';
-import type { Answer } from './retry-schedule.ts';
 
 const TOO_LONG = `the answer is longer than ${LONGEST_BODY / 1024} KiB`;
 /** The most bytes that are kept of an answer without a 2xx status, for people who look for the reason. */

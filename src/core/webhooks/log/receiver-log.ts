@@ -1,9 +1,9 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
-import { createLogLimit } from '../../runtime/log-limit.ts';
-import { traceField } from '../../runtime/tracing.ts';
-import type { DeliveryStatus } from './delivery.ts';
-import type { Receiver } from './receiver.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import { createLogLimit } from '../../../runtime/log-limit.ts';
+import { traceField } from '../../../runtime/tracing.ts';
+import type { DeliveryStatus } from '../delivery.ts';
+import type { Receiver } from '../receiver.ts';
 
 /** The result of an attempt, for the log; without the URL, because receivers put secrets into URLs. */
 interface Attempted {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { type Answered, AnswerReader, type Remembered } from './answer-reader.ts';
 import { ClosedByReceiver, type Exchange, type Exchanges, type Sent } from './exchange.ts';
 import type { Keepable, KeptConnections } from './kept-connections.ts';

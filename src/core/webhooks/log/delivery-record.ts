@@ -1,8 +1,8 @@
-import type { WebhookSetting } from '../../platform/contracts/types.ts';
-import type { Sql } from '../../platform/database/sql.ts';
-import { openOrNull, type Place } from '../../platform/encryption/vault.ts';
-import type { Micros } from '../../runtime/units.ts';
-import { type DeliveryStatus, NO_DEVICE } from './delivery.ts';
+import type { WebhookSetting } from '../../../platform/contracts/types.ts';
+import type { Sql } from '../../../platform/database/sql.ts';
+import { openOrNull, type Place } from '../../../platform/encryption/vault.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import { type DeliveryStatus, NO_DEVICE } from '../delivery.ts';
 
 /** A delivery as lists show it; times are microseconds. */
 export interface DeliverySummary {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { Micros } from '../../runtime/units.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Micros } from '../../../runtime/units.ts';
 
 /** The redelivered webhooks of an application that go out in a second, and those that go out at once before. */
 const PER_SECOND = 200;

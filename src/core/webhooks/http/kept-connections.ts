@@ -1,4 +1,4 @@
-import type { Metrics } from '../../metrics.ts';
+import type { Metrics } from '../../../metrics.ts';
 
 export interface Keepable {
   /** The developer for whom the connection carried its last message. */

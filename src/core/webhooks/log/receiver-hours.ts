@@ -1,11 +1,11 @@
-import { isDatabaseAway } from '../../errors.ts';
-import { createCountedBatches, forgetBatches } from '../../platform/database/counted-batches.ts';
-import type { Database, Pace, Sql, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Ids } from '../../runtime/ids.ts';
-import type { Log } from '../../runtime/log.ts';
-import type { Micros } from '../../runtime/units.ts';
-import type { ReceiverName } from './delivery.ts';
+import { isDatabaseAway } from '../../../errors.ts';
+import { createCountedBatches, forgetBatches } from '../../../platform/database/counted-batches.ts';
+import type { Database, Pace, Sql, UnitOfWork } from '../../../platform/database/sql.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Ids } from '../../../runtime/ids.ts';
+import type { Log } from '../../../runtime/log.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import type { ReceiverName } from '../delivery.ts';
 
 export const HOUR_MICROS = 3_600_000_000;
 /** Milliseconds in which attempts are counted in memory, before they are stored. */

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors.ts';
+import type { Fault } from '../../../errors.ts';
 import { refusedHost } from './address-guard.ts';
 
 const LONGEST = 2048;

@@ -1,7 +1,7 @@
-import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Micros } from '../../runtime/units.ts';
-import type { DeliveryKey, ReceiverName } from './delivery.ts';
+import { inSets } from '../../../platform/database/set-form.ts';
+import type { Sql, UnitOfWork } from '../../../platform/database/sql.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import type { DeliveryKey, ReceiverName } from '../delivery.ts';
 
 /** An attempt that failed. Times are microseconds. */
 export interface FailedAttempt {

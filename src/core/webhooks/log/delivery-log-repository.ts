@@ -1,10 +1,10 @@
-import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
-import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
-import { idsFrom } from '../../runtime/ids.ts';
-import type { Micros } from '../../runtime/units.ts';
-import type { DeliveryStatus, UrlSetting } from './delivery.ts';
+import { type NewestPage, newestFirst, type PageQuery } from '../../../platform/database/newest-first.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../../../platform/database/sql.ts';
+import { idsFrom } from '../../../runtime/ids.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import type { DeliveryStatus, UrlSetting } from '../delivery.ts';
+import { RETRY_DELAY_SECONDS } from '../retry-schedule.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from './delivery-record.ts';
-import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';
 
 /** The deliveries of a list. */
 export interface DeliveryListFilter extends DeliveryFilter {

@@ -1,12 +1,13 @@
-import { DomainError } from '../../errors.ts';
-import type { Metrics } from '../../metrics.ts';
-import type { PageQuery } from '../../platform/database/newest-first.ts';
-import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Courtesy } from '../../runtime/courtesy.ts';
-import { idsFrom } from '../../runtime/ids.ts';
+import { DomainError } from '../../../errors.ts';
+import type { Metrics } from '../../../metrics.ts';
+import type { PageQuery } from '../../../platform/database/newest-first.ts';
+import type { Database, UnitOfWork } from '../../../platform/database/sql.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Courtesy } from '../../../runtime/courtesy.ts';
+import { idsFrom } from '../../../runtime/ids.ts';
+import { NO_DEVICE, type UrlSetting } from '../delivery.ts';
+import type { Webhooks } from '../webhooks.ts';
 import { listAttempts } from './attempt-repository.ts';
-import { NO_DEVICE, type UrlSetting } from './delivery.ts';
 import {
   countRange,
   type DeliveryFilter,
@@ -19,7 +20,6 @@ import {
   makeRangeDue,
 } from './delivery-log-repository.ts';
 import { createRedeliveryPace } from './redelivery-pace.ts';
-import type { Webhooks } from './webhooks.ts';
 
 /** The number of rows that one unit of work examines and makes due, so that other units can run in between. */
 const ROWS_PER_UNIT = 50;

@@ -1,7 +1,7 @@
-import type { Metrics } from '../../metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { createTokenBuckets } from '../../runtime/token-buckets.ts';
-import type { ReceiverName } from './delivery.ts';
+import type { Metrics } from '../../../metrics.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { createTokenBuckets } from '../../../runtime/token-buckets.ts';
+import type { ReceiverName } from '../delivery.ts';
 
 /**
  * Bytes of answers that are stored for an application at once, and as many again per day, because its receivers choose their
