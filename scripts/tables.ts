@@ -58,22 +58,28 @@ const metrics = (): string =>
     ]),
   );
 
+const settings = (rank: Setting['rank']): string =>
+  table(
+    ['Setting', 'Option', 'Default', ''],
+    SETTINGS.filter((setting: Setting) => setting.rank === rank).map(
+      ({ name, fallback, description, secret }: Setting) => [
+        code(name),
+        secret ? '' : code(`--${optionName(name)}`),
+        fallback === null ? '' : code(fallback),
+        description,
+      ],
+    ),
+  );
+
 /**
  * The parts of the documents that are made from the code, by file and by the name in the marks `<!-- NAME -->` around
  * them.
  */
 const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/reference.md': {
-    settings: () =>
-      table(
-        ['Setting', 'Option', 'Default', ''],
-        SETTINGS.map(({ name, fallback, description, secret }: Setting) => [
-          code(name),
-          secret ? '' : code(`--${optionName(name)}`),
-          fallback === null ? '' : code(fallback),
-          description,
-        ]),
-      ),
+    'first settings': () => settings('first'),
+    settings: () => settings(undefined),
+    'advanced settings': () => settings('advanced'),
     metrics,
   },
   'docs/errors.md': {

@@ -73,7 +73,7 @@ async function runOnce(name: Maintenance, args: string[]): Promise<void> {
 
 async function serve(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(SERVICE_COMMANDS.serve.help());
+    process.stdout.write(SERVICE_COMMANDS.serve.help(args.includes('--all')));
     return;
   }
   let options: Record<string, string | undefined>;

@@ -289,16 +289,23 @@ t.test('SIGHUP ends nothing; it reads the TLS files again', { buffered: true, sk
   t.equal(await shown(), renewed.serialNumber);
 });
 
-t.test('serve --help prints every setting with its default', { buffered: true }, async (t) => {
-  const { code, stdout } = await runMain(t, ['serve', '--help']);
-  t.equal(code, 0);
-  for (const { name, fallback, secret = false } of SETTINGS as readonly Setting[]) {
-    const row = stdout.split('\n').find((line) => line.includes(` ${name} `));
-    t.ok(row?.includes(` ${fallback ?? '-'} `), name);
-    const option = `--${name.slice(6).toLowerCase().replaceAll('_', '-')} `;
-    t.equal(row?.trimStart().startsWith(option), !secret, 'a secret is no option');
-  }
-});
+t.test(
+  'serve --help --all prints every setting with its default; --help the usual ones',
+  { buffered: true },
+  async (t) => {
+    const { code, stdout } = await runMain(t, ['serve', '--help', '--all']);
+    const { stdout: usual } = await runMain(t, ['serve', '--help']);
+    t.equal(code, 0);
+    t.ok(usual.includes(' LAPEL_PUBLIC_URL ') && usual.includes('--help --all'));
+    t.notOk(usual.includes(' LAPEL_HAND_OVER_RATE '));
+    for (const { name, fallback, secret = false } of SETTINGS as readonly Setting[]) {
+      const row = stdout.split('\n').find((line) => line.includes(` ${name} `));
+      t.ok(row?.includes(` ${fallback ?? '-'} `), name);
+      const option = `--${name.slice(6).toLowerCase().replaceAll('_', '-')} `;
+      t.equal(row?.trimStart().startsWith(option), !secret, 'a secret is no option');
+    }
+  },
+);
 
 t.test(
   'an unknown command or option ends with 2 and names the help that lists the valid ones',

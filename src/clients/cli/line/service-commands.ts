@@ -10,7 +10,8 @@ interface ServiceCommand {
   /** A description in one line. */
   summary: string;
   options: Options;
-  help(): string;
+  /** Its help; `all`: with what few people need. */
+  help(all?: boolean): string;
 }
 
 const SETTING_OPTIONS: Options = Object.fromEntries(
@@ -27,12 +28,28 @@ const SERVE_CODES =
   'Exit codes: 0 ended by a signal; 2 wrong command line; 70 an unforeseen failure; 78 a setting is wrong, the data folder\n' +
   'is in use, the database is of a newer release, or this Node does not fit.';
 
-function settingsHelp(): string {
-  const rows = SETTINGS.map(({ name, fallback, description, secret }: Setting) => {
-    const option = secret ? '' : `--${optionName(name)}`;
-    return `  ${option.padEnd(28)} ${name.padEnd(28)} ${(fallback ?? '-').padEnd(12)} ${description}`;
-  });
-  return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n\n${SERVE_CODES}\n`;
+const rowOf = ({ name, fallback, description, secret }: Setting): string => {
+  const option = secret ? '' : `--${optionName(name)}`;
+  return `  ${option.padEnd(28)} ${name.padEnd(28)} ${(fallback ?? '-').padEnd(12)} ${description}\n`;
+};
+const rowsOf = (rank: Setting['rank']): string =>
+  SETTINGS.filter((setting: Setting) => setting.rank === rank)
+    .map(rowOf)
+    .join('');
+
+function settingsHelp(all = false): string {
+  const rest = all
+    ? `Advanced\n${rowsOf('advanced')}`
+    : 'lapel serve --help --all also lists those that few services need.\n';
+  return `Settings of lapel serve (option, environment variable, default)
+
+A service that others reach needs these first
+${rowsOf('first')}
+Others
+${rowsOf(undefined)}
+${rest}
+${SERVE_CODES}
+`;
 }
 
 const DOCTOR_HELP = `Checks the settings, the TLS files and the database without changing anything. The service may be running or not.
@@ -152,7 +169,7 @@ Exit codes: 0 moved, 1 not moved, 78 a setting is wrong, or the data folder is i
 /** The commands by name, in the order of the overview. */
 export const SERVICE_COMMANDS = {
   serve: {
-    summary: 'Starts the service; lapel serve --help shows all settings',
+    summary: 'Starts the service; lapel serve --help shows its settings',
     options: SETTING_OPTIONS,
     help: settingsHelp,
   },
