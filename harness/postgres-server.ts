@@ -166,7 +166,7 @@ export async function startPostgres({
 } = {}): Promise<PostgresServer> {
   const programs = findPostgres();
   if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
-  const port = wanted ?? (await freePort());
+  let port = wanted ?? (await freePort());
   const asOther = isRoot();
   const folder = await mkdtemp(join(dataFolder({ onDisk, asOther }), 'lapel-postgres-'));
   const data = join(folder, 'data');
@@ -204,7 +204,8 @@ export async function startPostgres({
     return Number(version?.['server_version_num']) >= 150_000 ? 'STRATEGY file_copy' : '';
   }
 
-  async function start(): Promise<void> {
+  /** Starts the server's process, which tries to listen at `port`. */
+  function launch(): void {
     const settings = {
       ...SETTINGS,
       unix_socket_directories: '',
@@ -224,6 +225,10 @@ export async function startPostgres({
     });
     guard.unref();
     (guard.stdin as unknown as { unref(): void }).unref();
+  }
+
+  async function start(): Promise<void> {
+    launch();
     for (let tries = 0; ; tries += 1) {
       try {
         await admin('SELECT 1');
@@ -231,6 +236,13 @@ export async function startPostgres({
         return;
       } catch (cause) {
         if (tries > 500) throw new Error('PostgreSQL does not start', { cause });
+        // Another process may have taken the free port meanwhile; then the server has ended.
+        if (wanted === undefined && main === 0 && tries % 100 === 99 && !existsSync(join(data, 'postmaster.pid'))) {
+          guard?.stdin?.destroy();
+          guard?.kill('SIGKILL');
+          port = await freePort();
+          launch();
+        }
         await pause(20);
       }
     }
@@ -253,7 +265,9 @@ export async function startPostgres({
 
   await start();
   return {
-    port,
+    get port() {
+      return port;
+    },
     url,
     cpuSeconds() {
       if (!existsSync('/proc')) return Number.NaN;

@@ -1,6 +1,6 @@
-import type { Duplex } from 'node:stream';
 import { Query } from 'pg';
 import type { SqlValue } from '../sql.ts';
+import type { Wire } from './pg-parts.ts';
 
 /** A statement of a batch; either `answered` or `failed` is called once. */
 export interface BatchStatement {
@@ -10,17 +10,6 @@ export interface BatchStatement {
   /** `count`: the number of rows that were read or changed. `command`: the first word of the server's answer. */
   answered(rows: Record<string, unknown>[], count: number, command: string): void;
   failed(cause: unknown): void;
-}
-
-/** The library's connection, which writes messages of the protocol; the library's types lack most of it. */
-interface Wire {
-  readonly stream: Duplex;
-  parse(message: { name: string; text: string }): void;
-  bind(message: { statement: string; values: readonly SqlValue[]; valueMapper(value: SqlValue): unknown }): void;
-  describe(message: { type: 'P' }): void;
-  execute(message: undefined): void;
-  flush(): void;
-  sync(): void;
 }
 
 interface Column {

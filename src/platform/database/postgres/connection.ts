@@ -1,20 +1,11 @@
-import type { Duplex } from 'node:stream';
-import { Client, type QueryResult, types } from 'pg';
+import { Client, type QueryResult } from 'pg';
 import { boundWait } from '../../../runtime/bound.ts';
 import type { SqlValue } from '../sql.ts';
 import { Batch, type BatchStatement, createBatchMemory } from './batch.ts';
 import { withLibpqModes } from './libpq-modes.ts';
+import { processOf, streamOf, TYPES } from './pg-parts.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
-
-// Object identifiers of types (pg_type). int8 and numeric arrive as text; no value here exceeds 2^53, so they become
-// numbers.
-const INT8 = 20;
-const NUMERIC = 1700;
-const TYPES = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 || oid === NUMERIC ? Number : types.getTypeParser(oid, format as 'text'),
-} as typeof types;
 
 /** The purpose of a connection, and its time limits in milliseconds. */
 export interface Bounds {
@@ -155,12 +146,9 @@ export async function openConnection(
     if (!ended) onLost(cause);
   }
 
-  // The library's types lack the connection's stream. It is read at each use, because TLS replaces it during the connect.
-  const stream = (): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;
-
   function destroy(cause: Error): void {
     lost(cause);
-    stream().destroy(cause);
+    streamOf(client).destroy(cause);
   }
 
   // Silence must be seen twice, because after a long turn of the event loop the answers may have arrived, still unread.
@@ -173,7 +161,7 @@ export async function openConnection(
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection was closed')));
   const endBound = boundWait(CONNECT_MS, () =>
-    stream().destroy(new Error(`the database did not answer for ${CONNECT_MS} ms`)),
+    streamOf(client).destroy(new Error(`the database did not answer for ${CONNECT_MS} ms`)),
   );
   try {
     await client.connect();
@@ -265,13 +253,13 @@ export async function openConnection(
     script: (text) => send({ text }),
     alive: () => alive,
     roundTripMs: () => Math.min(shortestMs, formerMs),
-    process: () => (client as unknown as { processID: number }).processID, // missing in the library's types
+    process: () => processOf(client),
     destroy,
     async end() {
       ended = true;
       clearInterval(timer);
       // A server that hangs does not close its side either.
-      const late = setTimeout(() => stream().destroy(), CLOSE_MS);
+      const late = setTimeout(() => streamOf(client).destroy(), CLOSE_MS);
       if (alive) await client.end();
       clearTimeout(late);
       alive = false;

@@ -1,7 +1,8 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { boundWait } from '../../../runtime/bound.ts';
 import { atHosts } from '../../../runtime/database-hosts.ts';
 import { withLibpqModes } from './libpq-modes.ts';
+import { streamOf, TYPES } from './pg-parts.ts';
 
 /** The values that can be bound to a parameter here. */
 type RawValue = string | number | null | readonly string[] | readonly number[];
@@ -44,14 +45,7 @@ function nameOf(text: string): string {
 const PIN = `SELECT set_config('default_transaction_read_only', 'off', false),
   set_config('default_transaction_isolation', 'read committed', false)`;
 
-const INT8 = 20;
 const KEEP_ALIVE_MS = 5_000;
-
-/** bigint becomes a number, as everywhere in the service; other types are parsed by pg. */
-const types = {
-  getTypeParser: ((id: number, format: 'text') =>
-    id === INT8 ? Number : pg.types.getTypeParser(id, format)) as typeof pg.types.getTypeParser,
-};
 
 /** Opens connections to the database of a URL; of several hosts, to the one that can be written. */
 export const rawConnections = (url: string | (() => string)): OpenRaw => {
@@ -60,14 +54,14 @@ export const rawConnections = (url: string | (() => string)): OpenRaw => {
 };
 
 async function openAt(url: string, { name, boundMs, onNotification, onEnd }: RawOptions): Promise<RawConnection> {
-  const client = new pg.Client({
+  const client = new Client({
     connectionString: withLibpqModes(url),
     application_name: name,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    types,
+    types: TYPES,
   });
-  const cut = (): void => void client.connection.stream.destroy();
+  const cut = (): void => void streamOf(client).destroy();
   client.on('error', () => undefined); // the 'end' event and the running statements report it
   client.on('notification', ({ payload = '' }) => onNotification?.(payload));
   const endBound = boundWait(boundMs, cut);
