@@ -4,10 +4,11 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES } from '../scripts/release/contents.ts';
+import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from '../scripts/release/contents.ts';
 import { debianPackage } from '../scripts/release/debian-package.ts';
 import { MANIFEST, ROOT, referenceOf } from '../scripts/release/lockfile.ts';
 import { type Files, tarball } from '../scripts/release/tarball.ts';
+import { GUIDES } from '../src/edge/docs/site/places.ts';
 import { NODE_OF_CHECKOUT, NODE_OF_PACKAGE, refusalOf } from '../src/runtime/installation.ts';
 import { missing } from './installed.ts';
 
@@ -50,6 +51,12 @@ t.test('the package contains every package that its programs import, and no othe
     [],
     'not there to copy',
   );
+});
+
+t.test('the package contains every page of the documents', async (t) => {
+  const contained = (file: string): boolean =>
+    UNCHANGED.some((path) => file === path || file.startsWith(`${path}/`)) || file.startsWith('src/clients/client/');
+  for (const { file } of GUIDES) t.ok(contained(file), file);
 });
 
 t.test('the programs of the package import only one another', async (t) => {

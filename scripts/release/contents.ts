@@ -13,3 +13,17 @@ const OF_TESTS = ['aedes-persistence'];
 export const RUNTIME_PACKAGES = Object.keys(MANIFEST.dependencies).filter(
   (name) => !BROWSER_PACKAGES.includes(name) && !OF_TESTS.includes(name),
 );
+
+/** Folders and files that are part of the package as they are. */
+export const UNCHANGED = [
+  'bin',
+  'schemas',
+  'docs',
+  'README.md',
+  'CHANGELOG.md',
+  'CODE_OF_CONDUCT.md',
+  'SECURITY.md',
+  'CONFORMANCE.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+];

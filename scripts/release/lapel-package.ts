@@ -5,22 +5,10 @@ import { PACKAGED, PACKAGES } from '../../src/edge/pages/packaged.ts';
 import { NODE_OF_PACKAGE } from '../../src/runtime/installation.ts';
 import { bundledFiles } from './bundled.ts';
 import { compile } from './compile.ts';
-import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES } from './contents.ts';
+import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from './contents.ts';
 import { lockedVersion, MANIFEST, ROOT } from './lockfile.ts';
 import type { Files } from './tarball.ts';
 
-/** Folders and files that are part of the package as they are. */
-const UNCHANGED = [
-  'bin',
-  'schemas',
-  'docs',
-  'README.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-  'CONFORMANCE.md',
-  'CONTRIBUTING.md',
-  'LICENSE',
-];
 /** The types of `lapel/sim`, and the types that these import. */
 const SIM_TYPES = 'device-sim/library/public.d.ts';
 const SIM_IMPORTS = 'device-sim/scenario/scenario-file';
