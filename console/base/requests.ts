@@ -1,4 +1,5 @@
 import { heard } from './clock.ts';
+import { parseExact } from './exact-json.ts';
 import { APPLICATION, OPERATOR } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { ended, session } from './session.ts';
@@ -147,9 +148,12 @@ export async function send(
   return checked(response);
 }
 
+/** Parses the JSON body of an answer, with the numbers of devices as they were written. */
+const parsed = async (response: Response): Promise<unknown> => parseExact(await response.text());
+
 /** Reads the JSON body of an answer. */
 export async function read<Body>(request: ServiceRequest, options: Options = {}): Promise<Body> {
-  return (await (await send(request, options)).json()) as Body;
+  return (await parsed(await send(request, options))) as Body;
 }
 
 /** A value with the tag of its state, for a change of what the user has seen. */
@@ -160,7 +164,7 @@ export interface Seen<Value> {
 
 export async function readSeen<Value>(request: ServiceRequest, options: Options = {}): Promise<Seen<Value>> {
   const response = await send(request, options);
-  return { value: (await response.json()) as Value, tag: response.headers.get('etag') ?? undefined };
+  return { value: (await parsed(response)) as Value, tag: response.headers.get('etag') ?? undefined };
 }
 
 export interface Page<Row> {
@@ -190,7 +194,7 @@ export async function readPage<Row>(
   for (let reads = 0; reads < MOST_READS; reads += 1) {
     const query = after === null ? options.query : { ...options.query, limit: limit - rows.length, after };
     const response = await send(request, { ...options, query });
-    rows.push(...(((await response.json()) as Record<string, Row[]>)[member] ?? []));
+    rows.push(...(((await parsed(response)) as Record<string, Row[]>)[member] ?? []));
     const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
     after = link === undefined ? null : new URL(link, location.href).searchParams.get('after');
     if (after === null || rows.length >= limit) break;

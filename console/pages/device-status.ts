@@ -1,4 +1,5 @@
 import { type Child, dd, div, dl, dt, p, small, span, use, type VNode } from '../base/elements.ts';
+import { numberOf } from '../base/exact-json.ts';
 import { bytes } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
@@ -65,8 +66,8 @@ function shown({ name, value }: Field): Child {
   const of = value as Record<string, unknown>;
   if (name === 'battery' && typeof of['level'] === 'number')
     return span(null, batteryBadge(of['level']), of['charging'] === true ? ' charging' : '');
-  if (name === 'storage' && typeof of['total'] === 'number')
-    return span({ class: 'num' }, `${bytes(Number(of['free']))} of ${bytes(of['total'])} free`);
+  if (name === 'storage')
+    return span({ class: 'num' }, `${bytes(numberOf(of['free']))} of ${bytes(numberOf(of['total']))} free`);
   if (name === 'network' && typeof of['type'] === 'string')
     return span(
       null,

@@ -1,10 +1,11 @@
 import { pre, type VNode } from '../base/elements.ts';
+import { parseExact } from '../base/exact-json.ts';
 import { visible } from '../base/format.ts';
 
 /** Indents a text that is JSON; any other text stays as it is. */
 export function pretty(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(parseExact(text), null, 2);
   } catch {
     return text;
   }

@@ -1,13 +1,14 @@
-// JSON.parse with source text access (ECMA proposal, in V8 since 11.4); TypeScript does not know it yet.
+// JSON.parse with source text access (ES2026); TypeScript does not know it yet. Older browsers and Node 20, where the typed
+// client runs too, do not have it: there, JavaScript rounds such numbers.
 type Reviver = (this: unknown, name: string, value: unknown, context: { source?: string }) => unknown;
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
 const { rawJSON, isRawJSON } = JSON as unknown as {
-  rawJSON(text: string): object;
-  isRawJSON(value: unknown): boolean;
+  rawJSON?(text: string): object;
+  isRawJSON?(value: unknown): boolean;
 };
 
 /** Whether a value is a number that is kept as it was written. */
-export const isExactNumber = (value: unknown): boolean => isRawJSON(value);
+export const isExactNumber = (value: unknown): boolean => isRawJSON?.(value) ?? false;
 
 // Characters of the longest number that is kept as it was written; other JSON parsers refuse much longer ones.
 const LONGEST = 400;
@@ -34,6 +35,7 @@ function endOfString(text: string, start: number): number {
 
 /** Whether a JSON text has a number that JavaScript would write in another way. Nearly every text has none. */
 function hasOtherNumbers(text: string): boolean {
+  if (!rawJSON) return false;
   let at = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -48,7 +50,7 @@ function hasOtherNumbers(text: string): boolean {
 }
 
 const kept: Reviver = (_name, value, { source }) =>
-  typeof value === 'number' && source !== undefined && changes(source) ? rawJSON(source) : value;
+  typeof value === 'number' && source !== undefined && changes(source) ? rawJSON!(source) : value;
 
 /**
  * Parses JSON so that JSON.stringify writes each number as it was written: 12345678901234567890, 1e400, -0, 1.0. A number

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { APN_FIELDS } from '../../src/clients/cli/device/device-commands.ts';
 import { TRANSACTION_STATES } from '../../src/clients/cli/device/device-reads.ts';
+import { until } from '../until.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 
@@ -188,6 +189,35 @@ t.test('lapel device', async (t) => {
     t.same(new Set(told), new Set([events.at(-1)?.['transactionId']]), 'what was finished before is not told');
     const ended = await lapel(`device watch ${deviceId} --timeout 0`);
     t.match(ended, { code: 0, stdout: /^device {2}connected\n[\s\S]*device {2}battery: 80 % charging\n/ });
+  });
+
+  t.test('numbers of a device are shown as they came, in tables and in JSON', async (t) => {
+    const large = '12345678901234567890';
+    const { deviceId, link } = await world.activatedDevice(tenant);
+    const running = lapel(`device bluetooth state ${deviceId} --wait --json`);
+    const { transactionId, packet } = await link.command();
+    link.puback(packet);
+    const result = `{"type":"bluetooth","enabled":true,"n":[${large},1.0,1e400]}`;
+    link.publish('acks', `{"transactionId":${transactionId},"status":"succeeded","result":${result}}`);
+    const shown = `"result":${result}`;
+    t.match((await running).stdout, shown);
+    t.match((await lapel(`device transactions ${deviceId} ${transactionId} --json`)).stdout, shown);
+    t.match((await lapel(`device transactions ${deviceId} ${transactionId}`)).stdout, result);
+    t.match((await lapel(`device transactions ${deviceId} --limit 1`)).stdout, result);
+
+    const software = `[{"package":"com.example.camera","version":"1.0.0","versionCode":${large}}]`;
+    const network = `{"type":"wifi","ssid":"office","rssi":-${large}}`;
+    link.publish('status', `{"software":${software},"network":${network},"storage":{"total":${large},"free":1e18}}`);
+    await until(async () => (await lapel(`device show ${deviceId} --json`)).stdout.includes(`"software":${software}`));
+    const table = (await lapel(`device show ${deviceId}`)).stdout;
+    t.match(table, `com.example.camera 1.0.0 (${large})`);
+    t.match(table, `wifi office -${large} dBm`);
+    t.match(table, '1000000000.0 GB of 12345678901.2 GB free');
+    t.match((await lapel('device list --json')).stdout, `"software":${software}`);
+    t.match((await lapel('device list')).stdout, `-${large} dBm`);
+    const env = { LAPEL_ADMIN_URL: world.service.addresses.admin, LAPEL_ADMIN_TOKEN: world.service.adminToken };
+    const fleet = await run(['admin', 'device', 'status', deviceId, '--json'], { env });
+    t.match(fleet.stdout, `"rssi":-${large}`);
   });
 
   t.test('a device that will never answer gets a warning, with the way to cancel', async (t) => {

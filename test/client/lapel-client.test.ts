@@ -138,6 +138,21 @@ t.test('the typed client', async (t) => {
     t.match(proxy.seen.at(-1)?.url, `after=${more[0]?.deviceId}`);
   });
 
+  t.test('keeps the numbers of a device as they were written, where it is asked to', async (t) => {
+    const { deviceId, link } = await world.activatedDevice(tenant);
+    const { transactionId } = await lapel.readConnectivity({ deviceId, query: { type: 'bluetooth' } });
+    link.puback((await link.command()).packet);
+    const result = '{"type":"bluetooth","enabled":true,"n":[12345678901234567890,1.0]}';
+    link.publish('acks', `{"transactionId":${transactionId},"status":"succeeded","result":${result}}`);
+    await tenant.event();
+    const read = async (exactNumbers: boolean) => {
+      const client = createLapelClient({ baseUrl: proxy.url, applicationId, secret, exactNumbers });
+      return (await client.readTransaction({ deviceId, transactionId })).result as object | null;
+    };
+    t.equal(JSON.stringify(await read(true)), result);
+    t.match(await read(false), { n: [Number('12345678901234567890'), 1] }, 'they are numbers otherwise');
+  });
+
   t.test('repeats a parameter that is a list, also on the pages after the first', async (t) => {
     const ids: string[] = [];
     for (const site of ['osaka & kobe', 'kyoto', 'nara', 'osaka & kobe']) {

@@ -12,6 +12,7 @@ import { deviceCas, enrolmentByPerson, hostileBatch } from './enrolment-walk.ts'
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
+import { numbersStay } from './numbers-walk.ts';
 import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
@@ -248,6 +249,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     'Back restores the filters of a list, and how far it was scrolled': backRestores,
     'an identifier is copied whole, with the keyboard, too': copied,
     'times are in local time or in UTC everywhere, and say their zone': zones,
+    'numbers of devices are shown as they came': numbersStay,
     'the questions of an operator are answered within five clicks': questions,
     'each list is saved whole as a file': savedAsCsv,
     'software keys and rules of a developer are changed': softwareKeys,

@@ -1,10 +1,12 @@
 import t from 'tap';
 import { eventsOf } from '../../console/base/event-stream.ts';
+import { numberOf, parseExact as parseInPage } from '../../console/base/exact-json.ts';
 import { ago, between, bytes, counted, duration, visible } from '../../console/base/format.ts';
 import { linesOf } from '../../console/base/lines.ts';
 import { termsOf } from '../../console/base/tag-terms.ts';
 import { wordsOf } from '../../console/base/words.ts';
 import { behindPresent, fromField, startOfDay, zone } from '../../console/base/zone.ts';
+import { parseExact } from '../../src/runtime/exact-json.ts';
 
 t.test('durations and ages have suitable units', async (t) => {
   const SECOND = 1_000;
@@ -99,4 +101,15 @@ t.test('a range to the present has what the service has stored in this second', 
     const shown = minute + second * 1_000; // the time of the page, which may be seconds behind
     t.ok(fromField(behindPresent(shown)) > shown + 4_000, `${second} s`);
   }
+});
+
+t.test('pages read numbers as the service does, as they were written', async (t) => {
+  const numbers = ['12345678901234567890', '-0', '1.0', '1e400', '1E1', '0.00000001', '42.5', '-7', '1764320400123456'];
+  const forms = [(one: string) => `[1,${one}]`, (one: string) => `{"a":{"b: [1.0":${one}}}`];
+  for (const one of numbers)
+    for (const form of forms) {
+      t.equal(JSON.stringify(parseInPage(form(one))), form(one));
+      t.equal(JSON.stringify(parseExact(form(one))), form(one));
+    }
+  t.equal(numberOf((parseInPage('[12345678901234567890]') as unknown[])[0]), Number('12345678901234567890'));
 });

@@ -1,3 +1,4 @@
+import { parseExact } from '../../runtime/exact-json.ts';
 import { LapelError } from './lapel-error.ts';
 
 /** The parameters of a query; a list is a parameter that is repeated. */
@@ -27,6 +28,12 @@ export interface TransportOptions {
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
   /** Makes the requests; by default the `fetch` of the platform. */
   fetch?: typeof fetch;
+  /**
+   * True: a number that JavaScript would write in another way than the device did, as 12345678901234567890 or 1.0, is an object
+   * of JSON.rawJSON, which JSON.stringify writes as it came. For programs that pass answers on, and do not count with
+   * them. Without JSON.rawJSON, in Node 20 and older browsers, it is a number nevertheless.
+   */
+  exactNumbers?: boolean;
 }
 
 // Milliseconds before the second attempt, doubled before each further one. A longer `Retry-After` takes precedence.
@@ -63,8 +70,15 @@ export function systemPause(milliseconds: number, signal?: AbortSignal): Promise
  */
 export function createTransport(
   baseUrl: string,
-  { attempts = 4, timeout = 60_000, pause = systemPause, fetch = globalThis.fetch }: TransportOptions = {},
+  {
+    attempts = 4,
+    timeout = 60_000,
+    pause = systemPause,
+    fetch = globalThis.fetch,
+    exactNumbers = false,
+  }: TransportOptions = {},
 ) {
+  const read = exactNumbers ? parseExact : (JSON.parse as (text: string) => unknown);
   const base = baseUrl.replace(/\/+$/, '');
 
   async function once(request: Request): Promise<{ status: number; body: unknown; headers: Headers }> {
@@ -80,7 +94,7 @@ export function createTransport(
     const limit = AbortSignal.timeout(timeout);
     const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit;
     const response = await fetch(url, { method: request.method, headers, body, redirect: 'error', signal });
-    return { status: response.status, body: parse(await response.text()), headers: response.headers };
+    return { status: response.status, body: parse(await response.text(), read), headers: response.headers };
   }
 
   return async function send(request: Request): Promise<{ body: unknown; next: Query | undefined }> {
@@ -131,10 +145,10 @@ function nextPage(headers: Headers): Query | undefined {
   return Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)]));
 }
 
-function parse(text: string): unknown {
+function parse(text: string, read: (text: string) => unknown): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return read(text);
   } catch {
     return text;
   }

@@ -144,7 +144,7 @@ export function connectApplication(
   { now, pause }: Terminal,
 ): Application {
   const { baseUrl, applicationId } = account;
-  const lapel = createLapelClient({ ...account, now, pause });
+  const lapel = createLapelClient({ ...account, now, pause, exactNumbers: true });
   return {
     applicationId,
     baseUrl,
@@ -219,7 +219,7 @@ export function connectAdministration(
   { baseUrl, token }: { baseUrl: string; token: string },
   { pause }: Terminal,
 ): Administration {
-  const send = createTransport(baseUrl, { pause });
+  const send = createTransport(baseUrl, { pause, exactNumbers: true });
   const headers = { authorization: `Bearer ${token}`, 'user-agent': `${COMMAND_LINE}/${ownVersion()}` };
   const page: Administration['page'] = async (what, { idempotencyKey, ...request }) => {
     try {

@@ -6,9 +6,8 @@ import { limitOption, readLimit } from '../line/limit.ts';
 import { DEVICE } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
-import { byteSize } from '../show/progress.ts';
 import { type Column, fieldText, recordText, table, timeText } from '../show/table.ts';
-import { batteryText, networkText, tagsText, yesNo } from './device-texts.ts';
+import { batteryText, networkText, softwareText, storageText, tagsText, yesNo } from './device-texts.ts';
 import { stateText } from './follow-transactions.ts';
 import type { TransactionRecord } from './transaction-command.ts';
 
@@ -45,7 +44,7 @@ export const deviceShow: Command = {
       unlessRefused(application.call(what, (lapel) => lapel.readHardware({ deviceId }))),
       unlessRefused(application.call(what, (lapel) => lapel.readTags({ deviceId }))),
     ]);
-    const { storage, software, bluetooth } = status ?? {};
+    const { bluetooth } = status ?? {};
     const record = {
       device: deviceId,
       activation: activation.status,
@@ -57,10 +56,10 @@ export const deviceShow: Command = {
       'management client': status?.managementClientVersion,
       language: status?.lang,
       battery: (status && batteryText(status)) || null,
-      storage: storage && `${byteSize(storage.free)} of ${byteSize(storage.total)} free`,
+      storage: (status && storageText(status)) || null,
       network: (status && networkText(status)) || null,
       bluetooth: bluetooth && (bluetooth.enabled ? 'on' : 'off'),
-      software: software?.map((one) => `${one.package} ${one.version} (${one.versionCode})`).join(', ') || null,
+      software: (status && softwareText(status)) || null,
       reported: status?.reportedAt && timeText(status.reportedAt),
       model: hardware?.model && Object.values(hardware.model).join(', '),
       camera: hardware?.camera,
