@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { MANIFEST, makeDocument, makeZip, signedApk } from '../../device-sim/files/make-apk.ts';
+import { makeResources } from '../../device-sim/files/make-resources.ts';
 import { readConfig } from '../../src/config.ts';
 import { CLIENTS_OWN, SETTINGS } from '../../src/settings.ts';
 import { startWorld, type Tenant, type World } from '../world.ts';
@@ -126,6 +128,31 @@ t.test('--install waits for each device, and prints its result', async (t) => {
   t.match(stderr, new RegExp(`\n${good.deviceId}  succeeded\n`));
   t.match(stderr, new RegExp(`lapel: 2 of 3 did not succeed: ${bad.deviceId} \\(VERSION_CODE_NOT_HIGHER\\)`));
   t.match(stderr, /VERSION_CODE_NOT_HIGHER: not installed; build it with a version code above/, 'what to do');
+});
+
+t.test('upload takes the version of a file that refers to a resource', async (t) => {
+  const { world, tenant, options } = await start(t);
+  const file = join(world.dataDir, 'camera.apk');
+  const versionName = { type: 0x01, data: 0x7f010000 };
+  const attributes = [
+    { name: 'package', value: CAMERA },
+    { name: 'versionCode', value: 7 },
+    { name: 'versionName', value: versionName },
+  ];
+  const entries = [
+    { name: MANIFEST, bytes: makeDocument({ attributes }) },
+    { name: 'resources.arsc', bytes: makeResources([{ entries: { 0: '1.4.0' } }]), stored: true },
+  ];
+  writeFileSync(file, signedApk(makeZip(entries), 'our certificate'));
+  const { code, stderr } = await run(['app', 'upload', file, ...options]);
+  t.equal(code, 0, stderr);
+  t.match(stderr, /^camera\.apk: com\.example\.camera 1\.4\.0 \(version code 7\)/);
+  const version = `${tenant.path}/packages/${CAMERA}/versions/1.4.0`;
+  t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: true });
+
+  writeFileSync(file, signedApk(makeZip(entries.slice(0, 1)), 'our certificate'));
+  const without = await run(['app', 'upload', file, ...options]);
+  t.match(without, { code: 1, stderr: /versionName is a reference to a resource/ }, 'without a table of resources');
 });
 
 t.test('people get a table of the devices; progress moves on a terminal', async (t) => {
