@@ -59,12 +59,19 @@ const kept: Reviver = (_name, value, { source }) =>
  */
 export const parseExact = (text: string): unknown => (hasOtherNumbers(text) ? parse(text, kept) : JSON.parse(text));
 
-/** Puts the numbers of `exact` into `value`, which is the same document, maybe without some of its members. */
-function withNumbers(value: unknown, exact: unknown): unknown {
+/** The lists of a document that lack items of its text, with the positions that their items have there. */
+type Shortened = ReadonlyMap<object, readonly number[]>;
+
+/** Puts the numbers of `exact` into `value`, which is the same document, maybe without some of its members and items. */
+function withNumbers(value: unknown, exact: unknown, shortened: Shortened): unknown {
   if (typeof value === 'number') return isExactNumber(exact) ? exact : value;
   if (typeof value !== 'object' || value === null || typeof exact !== 'object' || exact === null) return value;
   const [into, from] = [value, exact] as [Record<string, unknown>, Record<string, unknown>];
-  for (const name of Object.keys(into)) into[name] = withNumbers(into[name], from[name]);
+  const positions = shortened.get(value);
+  for (const name of Object.keys(into)) {
+    const there = positions ? String(positions[Number(name)]) : name;
+    into[name] = withNumbers(into[name], from[there], shortened);
+  }
   return value;
 }
 
@@ -72,7 +79,10 @@ function withNumbers(value: unknown, exact: unknown): unknown {
  * Changes members of a document that was parsed from the text, so that JSON.stringify writes their numbers as they were
  * written. Only members that are passed on unread may be named.
  */
-export function keepNumbers(document: object, text: string, members: readonly string[]): void {
+export function keepNumbers(
+  document: object,
+  { text, members, shortened }: { text: string; members: readonly string[]; shortened: Shortened },
+): void {
   const into = document as Record<string, unknown>;
   const present = members.filter((name) => Object.hasOwn(into, name));
   if (present.length === 0 || !hasOtherNumbers(text)) return;
@@ -82,5 +92,5 @@ export function keepNumbers(document: object, text: string, members: readonly st
   } catch {
     return; // nested too deep for a reviver, so the members were left out of the document
   }
-  for (const name of present) into[name] = withNumbers(into[name], exact[name]);
+  for (const name of present) into[name] = withNumbers(into[name], exact[name], shortened);
 }

@@ -2,6 +2,8 @@ import t from 'tap';
 import { startWorld } from '../world.ts';
 import { toldOf } from './told-faults.ts';
 
+const connection = (connectionId: string) => ({ connectionId, movieFile: `${connectionId}.mp4` });
+
 t.test('one wrong member does not cost an event, where another value can take its place', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
@@ -44,10 +46,26 @@ t.test('one wrong member does not cost an event, where another value can take it
     t.ok(faults.includes(fault), `${fault}: ${faults.join()}`);
     t.match(await tenant.event(), { type, data: { eventId, ...wanted } });
   }
+  const both = [connection('a'), { connectionId: 'b' }, 'c', connection('d')];
+  const { faults } = await toldOf(link, 'events', {
+    eventId: 'saved',
+    type: 'recording.saved',
+    occurredAt: '2026-11-20T09:30:00Z',
+    data: { callId: 'c', connections: both },
+  });
+  t.same(faults.sort(), ['body.data.connections.1.movieFile missing', 'body.data.connections.2 dict_type']);
+  const saved = (await tenant.event()) as unknown as { data: { connections: object[] } };
+  t.match(saved.data.connections, [{ connectionId: 'a' }, { connectionId: 'd' }], 'a bad item costs no other item');
+  t.equal(saved.data.connections.length, 2);
   const refused: [type: string, data: unknown, fault: string][] = [
     ['call.started', {}, 'body.data.callId missing'],
     ['bluetooth.connected', { name: 'n' }, 'body.data.macAddress missing'],
     ['recording.failed', { error: NO_REASON }, 'body.data.callId missing'],
+    [
+      'recording.saved',
+      { callId: 'c', connections: [{ movieFile: 7 }] },
+      'body.data.connections.0.movieFile string_type',
+    ],
     ['recording.saved', { callId: 'c', connections: [] }, 'body.data.connections greater_than_equal'],
     ['fileUpload.succeeded', { fileId: 'f', name: 'n', size: 'large' }, 'body.data.size int_type'],
   ];
@@ -66,4 +84,28 @@ t.test('a wrong part of the network of a status costs no other part', async (t) 
   t.same(faults.sort(), ['body.network.rssi int_type', 'body.network.ssid string_type']);
   const { body } = await tenant.api.get(`${path}/status`);
   t.match(body, { lang: 'ja', network: { type: 'wifi', ssid: null, rssi: null } });
+});
+
+t.test('a wrong item of a list costs no other item, and each keeps its own numbers', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { link, path } = await world.activatedDevice(tenant);
+  const item = (name: string, code: string) => `{"package":"com.example.${name}","version":"1","versionCode":${code}}`;
+  const [first, last] = [item('a', '12345678901234567890'), item('d', '12345678901234567893')];
+  const software = [first, item('b', '"2"'), 'null', item('c', '-12345678901234567892'), last];
+  const { reason, faults } = await toldOf(link, 'status', `{"lang":"ja","software":[${software.join()}]}`);
+  t.equal(reason, 'parts of the message were left out.');
+  t.same(faults.sort(), [
+    'body.software.1.versionCode int_type',
+    'body.software.2 dict_type',
+    'body.software.3.versionCode greater_than_equal',
+  ]);
+  const text = (await tenant.api.get(`${path}/status`, { responseType: 'text' } as object)).body as unknown;
+  t.match(text, { lang: 'ja', software: [{ package: 'com.example.a' }, { package: 'com.example.d' }] });
+  const [row] = await (await world.raw()).all<{ reported: string }>('SELECT reported FROM device_status');
+  t.match(row?.reported, `[${first},${last}]`);
+
+  const none = await toldOf(link, 'status', { software: [7] });
+  t.same(none.faults, ['body.software.0 dict_type']);
+  t.match((await tenant.api.get(`${path}/status`)).body, { software: [] });
 });

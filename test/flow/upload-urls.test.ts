@@ -291,6 +291,11 @@ t.test('upload URLs that devices ask for', async (t) => {
         recording(...Array.from({ length: 33 }, (_, i) => `n${i}`)),
         'files: List should have at most 32 items',
       ],
+      [
+        'recordingUploadUrls',
+        { callId: 'c', files: [...recording('a').files, { name: 7, size: 5, contentType: 'video/mp4' }] },
+        'files.1.name: Input should be a valid string',
+      ],
       ['recordingUploadUrls', recording('a', 'b', 'a'), 'files.2.name: Name is there twice'],
     ];
     for (const [type, data, why] of cases) {

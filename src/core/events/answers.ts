@@ -49,7 +49,9 @@ export function createAnswers({ contracts, log, metrics, uploads, freshUrl }: Pa
         const schema = isUpload ? UPLOAD_FEATURES[type].schema : 'mqtt/software-download-url-request';
         // The request's data is read as tolerantly as the message that contains it: unknown members are ignored and
         // counted.
-        const { value, unknown } = contracts.read(schema, data);
+        const { value, unknown, leftOut, shortened } = contracts.read(schema, data);
+        // The device needs a URL for each file that it has named, so a request for the others would not help it.
+        if (shortened.size > 0) throw new DomainError('REQUEST_INVALID', { details: [...leftOut] });
         if (unknown.count > 0) metrics.mqttUnknownMembers.inc({ topic: 'requests' }, unknown.count);
         if (isUpload) UPLOAD_FEATURES[type].check?.(value);
         return { asked: value };

@@ -178,8 +178,8 @@ export function createInbound(parts: Parts) {
       if (sizeBytes !== undefined) throw new DomainError('MESSAGE_TOO_LARGE', { values: { sizeBytes } });
       decoded = decodePayload(payload);
       const { text, mended } = decoded;
-      const { value, leftOut, unknown } = contracts.read(SCHEMAS[kind], decoded.message);
-      keepNumbers(value, text, PASSED_ON[kind]);
+      const { value, leftOut, unknown, shortened } = contracts.read(SCHEMAS[kind], decoded.message);
+      keepNumbers(value, { text, members: PASSED_ON[kind], shortened });
       if (unknown.count > 0) {
         metrics.mqttUnknownMembers.inc({ topic: kind }, unknown.count);
         log.debug({ deviceId, topic, members: unknown.names }, 'unknown members of a message are ignored');

@@ -11,6 +11,8 @@ export interface Reading<Value> {
   leftOut: readonly Fault[];
   /** The removed members that the schema does not know: their number, and the names of the first. */
   unknown: { count: number; names: readonly string[] };
+  /** The lists that have lost items, with the positions that their other items had before. */
+  shortened: ReadonlyMap<object, readonly number[]>;
 }
 
 type Validators = (name: keyof SchemaTypes) => ValidateFunction;
@@ -21,12 +23,13 @@ const LONGEST_NAME = 64;
 
 const NO_FAULTS: readonly Fault[] = [];
 const NOTHING_UNKNOWN = { count: 0, names: [] };
+const NOTHING_SHORTENED: Reading<unknown>['shortened'] = new Map();
 
 /**
  * Reads messages of devices tolerantly, so that newer firmware, or one wrong value, does not lose the rest of a message.
  * Members that a schema does not know are removed, at every level. A wrong value is removed with the smallest optional part
- * around it: in `{ lang, battery: { level, charging } }` a bad `level` removes `battery`, a bad item of a list removes the
- * list. Where the schema has `x-instead`, this value takes the place of a wrong or a missing one, and all around it stays. If
+ * around it: in `{ lang, battery: { level, charging } }` a bad `level` removes `battery`; a bad item of a list is removed
+ * alone. Where the schema has `x-instead`, this value takes the place of a wrong or a missing one, and all around it stays. If
  * no such part is optional, the whole message is wrong, and the reader throws REQUEST_INVALID with every fault. It changes
  * the value in place.
  *
@@ -44,18 +47,26 @@ export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validat
   return (schema: keyof SchemaTypes, value: unknown): Reading<unknown> => {
     unknown = undefined;
     const validate = validators(schema);
-    if (validate(value)) return { value, leftOut: NO_FAULTS, unknown: unknown ?? NOTHING_UNKNOWN };
+    if (validate(value))
+      return { value, leftOut: NO_FAULTS, unknown: unknown ?? NOTHING_UNKNOWN, shortened: NOTHING_SHORTENED };
     const leftOut = toFaults(validate.errors ?? [], ['body']);
     const replaced = new Map<string, number>();
+    const shortened = new Map<unknown[], number[]>();
     let round = 0;
     do {
       round += 1;
+      const gaps = new Set<unknown[]>();
       for (const error of validate.errors ?? []) {
-        if (!WRAPPERS.has(error.keyword) && !putInstead(value, error, { replaced, round }) && !leaveOut(value, error))
+        if (
+          !WRAPPERS.has(error.keyword) &&
+          !putInstead(value, error, { replaced, round }) &&
+          !leaveOut(value, error, gaps)
+        )
           throw new DomainError('REQUEST_INVALID', { details: leftOut });
       }
+      for (const list of gaps) closeGaps(list, shortened);
     } while (!validate(value)); // a removed value may have been required, so its parent is now invalid
-    return { value, leftOut, unknown: unknown ?? NOTHING_UNKNOWN };
+    return { value, leftOut, unknown: unknown ?? NOTHING_UNKNOWN, shortened };
   };
 }
 
@@ -94,22 +105,31 @@ function putInstead(
 }
 
 /**
- * Removes the member that an error is about, from the nearest object around it. Returns false when there is none,
- * because the error is about the whole message.
+ * Removes the member or the item of a list that an error is about, whichever is nearer. An item leaves a gap, so that the
+ * others keep their positions for further errors; its list is added to `gaps`. Returns false when the error is about the
+ * whole message.
  */
-function leaveOut(message: unknown, { instancePath }: ErrorObject): boolean {
-  let object = message;
+function leaveOut(message: unknown, { instancePath }: ErrorObject, gaps: Set<unknown[]>): boolean {
+  let value = message;
   let owner: Record<string, unknown> | undefined;
   let member = '';
   for (const name of pointerParts(instancePath)) {
-    if (typeof object !== 'object' || object === null) return true; // already removed, with a part of the message around it
-    if (!Array.isArray(object)) {
-      owner = object as Record<string, unknown>;
-      member = name;
-    }
-    object = (object as Record<string, unknown>)[name];
+    if (typeof value !== 'object' || value === null) return true; // already removed, with a part of the message around it
+    owner = value as Record<string, unknown>;
+    member = name;
+    value = owner[name];
   }
   if (!owner) return false;
   delete owner[member];
+  if (Array.isArray(owner)) gaps.add(owner);
   return true;
+}
+
+/** Closes the gaps of a list, and notes the positions that its items had in the message. */
+function closeGaps(list: unknown[], shortened: Map<unknown[], number[]>): void {
+  const before = shortened.get(list);
+  const positions = Object.keys(list).map(Number); // those of gaps are missing
+  const items = positions.map((position) => list[position]);
+  list.splice(0, list.length, ...items);
+  shortened.set(list, before ? positions.map((position) => before[position]!) : positions);
 }
