@@ -178,6 +178,11 @@ export function createMetrics() {
       'Times that no further command was sent to a device, because too many were unacknowledged',
     ),
     overlooked: counter('overlooked_total', 'Wake-ups that were lost: something was due and moved by nobody', ['what']),
+    inspectionsPutOff: counter(
+      'inspections_put_off_total',
+      'Inspections of uploads that wait in the database: too many waited, they failed too often, or the service stopped',
+      ['why'],
+    ),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
     devicesWithoutCommands: gauge(
       'devices_without_commands',

@@ -31,6 +31,7 @@ t.test('the software part of an install', async (t) => {
     },
   };
   const log = createLog({ level: 'silent' });
+  const metrics = createMetrics();
   const software = createSoftware({
     unavailable: () => undefined,
     log,
@@ -38,7 +39,8 @@ t.test('the software part of an install', async (t) => {
     clock,
     ids: randomIds,
     objects,
-    quotas: createQuotas({ database, metrics: createMetrics(), limits: { packages: 0, versions: 0, storedBytes: 0 } }),
+    metrics,
+    quotas: createQuotas({ database, metrics, limits: { packages: 0, versions: 0, storedBytes: 0 } }),
     reservedPrefix: 'com.lapel.',
   });
   const { installs } = software;

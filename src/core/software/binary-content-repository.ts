@@ -55,6 +55,78 @@ export async function saveContent(sql: Sql, content: BinaryContent): Promise<voi
   );
 }
 
+/** A binary whose inspection was put off. */
+export interface PutOff {
+  binaryId: string;
+  package: string;
+  version: string;
+}
+
+// The ETag of a row whose inspection was put off. Its `read_at` is the time at which the inspection is due.
+const NO_VERDICT = '';
+
+/**
+ * Stores that a binary is due for its inspection, unless it has a verdict for this ETag (null: the ETag is not known), or
+ * its version was removed. The warning of the file before stays until then.
+ */
+export async function savePutOff(
+  sql: Sql,
+  { binaryId, etag, dueAt }: { binaryId: string; etag: string | null; dueAt: Micros },
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO binary_contents (binary_id, package, version, etag, read_at)
+     SELECT binary_id, package, version, ?, CAST(? AS BIGINT) FROM versions WHERE binary_id = ? AND line = 'software'
+     ON CONFLICT (binary_id) DO UPDATE SET etag = excluded.etag, read_at = excluded.read_at
+     WHERE binary_contents.etag <> ?`,
+    NO_VERDICT,
+    dueAt,
+    binaryId,
+    etag ?? 'unknown',
+  );
+}
+
+/** The binaries whose inspection was due at this time, the longest due first. */
+export const findPutOff = (sql: Sql, at: Micros, limit: number): Promise<PutOff[]> =>
+  sql.all(
+    `SELECT binary_id AS "binaryId", package, version FROM binary_contents WHERE etag = ? AND read_at <= ?
+     ORDER BY read_at, binary_id LIMIT ?`,
+    NO_VERDICT,
+    at,
+    limit,
+  );
+
+/** The time at which the next inspection that was put off is due; undefined when there is none. */
+export async function whenPutOffIsDue(sql: Sql): Promise<Micros | undefined> {
+  const row = await sql.get<{ due: Micros | null }>(
+    'SELECT min(read_at) AS due FROM binary_contents WHERE etag = ?',
+    NO_VERDICT,
+  );
+  return row?.due ?? undefined;
+}
+
+/** Makes an inspection due again at `until`, so that no other node takes it up before. Returns false when it is not due. */
+export const claimPutOff = async (sql: Sql, binaryId: string, now: Micros, until: Micros): Promise<boolean> =>
+  (await sql.run(
+    'UPDATE binary_contents SET read_at = ? WHERE binary_id = ? AND etag = ? AND read_at <= ?',
+    until,
+    binaryId,
+    NO_VERDICT,
+    now,
+  )) === 1;
+
+/** Removes the mark of an inspection that was put off: its binary is gone. */
+export async function deletePutOff(sql: Sql, binaryId: string): Promise<void> {
+  await sql.run('DELETE FROM binary_contents WHERE binary_id = ? AND etag = ?', binaryId, NO_VERDICT);
+}
+
+/** The binaries of distributed versions that were never inspected. */
+export const findUninspected = (sql: Sql, limit: number): Promise<{ binaryId: string }[]> =>
+  sql.all(
+    `SELECT v.binary_id AS "binaryId" FROM versions v WHERE v.line = 'software' AND v.distribution_started_at IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM binary_contents c WHERE c.binary_id = v.binary_id) LIMIT ?`,
+    limit,
+  );
+
 // An inspection counts only if its version still has the same binary, and the package and version have the same names
 // as when it was inspected.
 const WARNINGS = `FROM binary_contents c WHERE c.warning IS NOT NULL AND EXISTS (

@@ -1,3 +1,4 @@
+import type { Metrics } from '../../metrics.ts';
 import { ApkError } from '../../platform/apk/apk-error.ts';
 import { createApkInspector } from '../../platform/apk/inspector.ts';
 import type { ApkParts } from '../../platform/apk/read-apk.ts';
@@ -6,8 +7,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import { objectKey } from './binary.ts';
-import { findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
+import { deletePutOff, findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { createPutOffInspections, type Why } from './put-off-inspections.ts';
 import {
   type Certificates,
   findCertificates,
@@ -27,18 +29,23 @@ interface Parts {
   clock: Clock;
   log: Log;
   objects: Pick<ObjectStore, 'head' | 'read'>;
+  metrics: Pick<Metrics, 'inspectionsPutOff' | 'overlooked'>;
 }
 
 // The number of files that are inspected at a time, each in a worker thread of its own, and the number of files that
-// may wait. Further files are skipped; they are inspected when a caller asks for their version again.
+// may wait in memory. Further files wait in the database.
 const AT_A_TIME = 2;
 const MOST_WAITING = 1000;
 /** An inspection that fails, because store or database do not answer, is tried this often: over 17 minutes. */
 const MOST_TRIES = 10;
 const RETRY_MS = 1_000;
+/** Milliseconds after which an inspection that was put off is taken up again, by the reason. */
+const AGAIN_MS: Readonly<Record<Why, number>> = { full: 60_000, failed: 15 * 60_000, stopped: 0 };
 
 /** An inspection, and how often it was tried. */
 interface Task {
+  /** The ETag of the file; null when the store was not asked for it yet. */
+  etag: string | null;
   run(): Promise<void>;
   tries: number;
 }
@@ -68,8 +75,10 @@ function furtherOf({ unread, refusals }: ApkParts): string[] {
  * Inspects each upload of developers' software once, when it is first seen, with ranged reads. It only warns: a version whose
  * file differs is distributed nevertheless, and its devices report the error.
  */
-export function createInspection({ database, clock, log, objects }: Parts) {
-  const running = new Set<string>();
+export function createInspection({ database, clock, log, objects, metrics }: Parts) {
+  const running = new Map<string, Task>();
+  /** The inspections that wait for their next try, each with the function that cancels it. */
+  const retries = new Map<string, { task: Task; cancel(): void }>();
   const work = createWork();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -155,33 +164,67 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     return task;
   }
 
+  const room = (): number => (signal.aborted ? 0 : Math.max(0, MOST_WAITING - waiting.size));
+
+  /** Asks the object store whether there is a binary, and inspects it. */
+  async function lookAt(registered: Registered): Promise<void> {
+    const { binaryId } = registered;
+    const stored = await objects.head(objectKey(binaryId), { signal });
+    if (stored) await inspect(registered, stored);
+    else await database.transactSoon((unit) => deletePutOff(unit, binaryId));
+  }
+
+  const putOff = createPutOffInspections({
+    database,
+    clock,
+    log,
+    metrics,
+    work,
+    room,
+    isHere: (binaryId) => waiting.has(binaryId) || running.has(binaryId) || retries.has(binaryId),
+    take: (row) => put(row.binaryId, { etag: null, run: () => lookAt(row), tries: 0 }),
+  });
+
+  function putAside(binaryId: string, { etag }: Task, why: Why): Promise<void> {
+    return putOff.put({ binaryId, etag }, { why, afterMs: AGAIN_MS[why] }).catch((err: unknown) => {
+      log.error({ err, binaryId, why }, 'an inspection was put off, and this could not be stored');
+    });
+  }
+
   /** Starts an inspection, or puts it into the queue; does not wait for it. */
-  function enqueue({ binaryId }: Registered, task: () => Promise<void>): void {
-    put(binaryId, { run: task, tries: 0 });
+  function enqueue({ binaryId }: Registered, etag: string | null, run: () => Promise<void>): void {
+    put(binaryId, { etag, run, tries: 0 });
   }
 
   function put(binaryId: string, task: Task): void {
-    if (signal.aborted || running.has(binaryId) || waiting.size >= MOST_WAITING) return;
+    if (signal.aborted) return;
+    retries.get(binaryId)?.cancel();
+    retries.delete(binaryId);
+    if (!waiting.has(binaryId) && room() === 0) {
+      void putAside(binaryId, task, 'full');
+      return;
+    }
     waiting.set(binaryId, task);
     startNext();
   }
 
   function startNext(): void {
-    const [next] = waiting;
-    if (!next || running.size >= AT_A_TIME) return;
-    const [binaryId, task] = next;
+    if (running.size >= AT_A_TIME) return;
+    // A file that is uploaded again while it is inspected waits for the end of its inspection.
+    for (const [binaryId, task] of waiting) {
+      if (running.has(binaryId)) continue;
+      begin(binaryId, task);
+      return;
+    }
+  }
+
+  function begin(binaryId: string, task: Task): void {
     waiting.delete(binaryId);
-    running.add(binaryId);
+    running.set(binaryId, task);
     work.begun();
     task
       .run()
-      .catch((err: unknown) => {
-        if (signal.aborted) return;
-        const tries = task.tries + 1;
-        log.error({ err, binaryId, tries }, 'an uploaded binary could not be inspected');
-        // Nobody may look at the file for long, so the inspection is tried again, without being asked.
-        if (tries < MOST_TRIES) clock.after(RETRY_MS * 2 ** tries, () => put(binaryId, { ...task, tries }));
-      })
+      .catch((err: unknown) => failed(binaryId, task, err))
       .finally(() => {
         running.delete(binaryId);
         startNext();
@@ -189,12 +232,24 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       });
   }
 
+  /** Nobody may look at the file for long, so its inspection is tried again without being asked. */
+  async function failed(binaryId: string, task: Task, err: unknown): Promise<void> {
+    if (signal.aborted) return;
+    const tries = task.tries + 1;
+    log.error({ err, binaryId, tries }, 'an uploaded binary could not be inspected');
+    if (tries >= MOST_TRIES) return putAside(binaryId, task, 'failed');
+    const cancel = clock.after(RETRY_MS * 2 ** tries, () => put(binaryId, { ...task, tries }));
+    retries.set(binaryId, { task, cancel });
+    // The database may be what fails; a later try stores it then.
+    await putOff.claim(binaryId, task.etag).catch(() => undefined);
+  }
+
   return {
     /**
      * Inspects a binary that the object store has (ops 20 and 28 have asked for it), without waiting for the result.
      */
     seen: (registered: Registered, stored: StoredObject): void =>
-      enqueue(registered, () => inspect(registered, stored)),
+      enqueue(registered, stored.etag, () => inspect(registered, stored)),
 
     /**
      * The certificates in a stored binary, or `unread`; undefined when it was not inspected yet, which begins then. With `waits` it is
@@ -209,7 +264,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       const known = await find();
       if (known) return known;
       if (!waits) {
-        enqueue(registered, () => inspect(registered, stored));
+        enqueue(registered, stored.etag, () => inspect(registered, stored));
         return undefined;
       }
       await inspectSoon(registered, stored);
@@ -219,11 +274,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     },
 
     /** Asks the object store whether there is a binary, and inspects it (for op 26, which works without a binary). */
-    look: (registered: Registered): void =>
-      enqueue(registered, async () => {
-        const stored = await objects.head(objectKey(registered.binaryId), { signal });
-        if (stored) await inspect(registered, stored);
-      }),
+    look: (registered: Registered): void => enqueue(registered, null, () => lookAt(registered)),
 
     /** A page of the binaries that differ from their registration or cannot be read as an APK; of one developer, or of all. */
     warnings: (page: { offset: number; limit: number; developerId?: string }) => listWarnings(database.read, page),
@@ -231,10 +282,14 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     /** Resolves when no file is being inspected. */
     idle: work.idle,
 
-    /** Stops inspections; the files are inspected when they are seen again. */
+    /** Stops inspections. Those that are not done are stored, and taken up after the next start. */
     async [Symbol.asyncDispose](): Promise<void> {
-      waiting.clear();
+      putOff.stop();
       stopping.abort();
+      for (const { cancel } of retries.values()) cancel();
+      const left = new Map([...running, ...waiting, ...[...retries].map(([id, { task }]) => [id, task] as const)]);
+      waiting.clear();
+      await Promise.all([...left].map(([binaryId, task]) => putAside(binaryId, task, 'stopped')));
       await work.idle();
     },
   };

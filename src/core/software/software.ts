@@ -1,3 +1,4 @@
+import type { Metrics } from '../../metrics.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -24,6 +25,7 @@ interface Parts {
   ids: Ids;
   log: Log;
   objects: ObjectStore;
+  metrics: Metrics;
   quotas: Quotas;
   /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are reserved for the service. */
   reservedPrefix: string;
