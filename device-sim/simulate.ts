@@ -34,7 +34,7 @@ const WRONG_INPUT = 2;
 const UNREACHABLE = 3;
 const NOT_RUN = 4;
 
-/** What a command line has around it. */
+/** The surroundings of a command line. */
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Gets the result, and nothing else. */

@@ -28,7 +28,7 @@ interface GitLabJob {
   artifacts: { paths: string[]; reports: { junit: string } };
 }
 
-/** Throws for a member that is not known here: whoever ignores it would not run the job as the CI does. */
+/** Throws for a member that is not known here: to ignore it would run the job in another way than the CI. */
 function refuseOthers(what: string, object: object, known: readonly string[]): void {
   for (const key of Object.keys(object))
     if (!known.includes(key)) throw new Error(`${what}: the member "${key}" is unknown to scripts/ci-jobs.ts`);

@@ -22,7 +22,7 @@ const tools = createTools();
 const { podman, limits } = tools;
 const { attempt, conclude } = createAttempts();
 
-/** Nothing but the volume can be written, and the process has no privileges. */
+/** Only the volume can be written, and the process has no privileges. */
 const HARDENED = ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all', '--security-opt=no-new-privileges'];
 
 async function becomesReady(): Promise<void> {
@@ -69,7 +69,7 @@ async function trySimulator(): Promise<void> {
 }
 
 async function tryService(): Promise<void> {
-  const isUp = await attempt('service: starts without any setting, with nothing but its volume writable', async () => {
+  const isUp = await attempt('service: starts without any setting, with only its volume writable', async () => {
     await start('data', '-e', 'LAPEL_WEBHOOK_ALLOW_PRIVATE=true', '-e', 'LAPEL_ALLOW_HTTP_WEBHOOKS=true');
     const [, line = ''] = /^(\{"msg":"listening".*\})$/m.exec(await podman(['logs', 'lapel'])) ?? [];
     for (const port of ['http://localhost:8080', ADMIN, 'mqtt://localhost:1883', 'http://localhost:8082'])

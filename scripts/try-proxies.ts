@@ -83,7 +83,7 @@ function clientAt(site: Site, localAddress: string, connections = 8) {
         ...(token && { authorization: token.startsWith('Basic ') ? token : `Bearer ${token}` }),
         ...(json !== undefined && { 'content-type': 'application/json' }),
         ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-        // What a client claims must not be believed.
+        // The service must not believe the claims of a client.
         'x-forwarded-for': '6.6.6.6',
         forwarded: 'for=6.6.6.6',
       },

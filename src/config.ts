@@ -61,7 +61,7 @@ export interface Config {
     /** Whether the service signs client certificates for devices, and accepts them. */
     deviceCertificates: boolean;
   };
-  /** The listener with nothing but metrics and probes; null when it is off. */
+  /** The listener that has only metrics and probes; null when it is off. */
   metrics: { host: string; port: number } | null;
   entrance: EntranceSettings;
   /** The listener for MQTT over TLS; null when it is off. Likewise below for MQTT over WebSocket. */

@@ -46,7 +46,7 @@ interface Overrides {
   clock?: Clock;
   ids?: Ids;
   cluster?: ClusterOverrides;
-  /** Who knows the time beside the clock: by default the data folder, or the server of the database. */
+  /** The witness of the time beside the clock: by default the data folder, or the server of the database. */
   timeWitness?: TimeWitness;
   /** True, the default, to record figures of the fleet every ten seconds. */
   keepsHistory?: boolean;
@@ -232,7 +232,7 @@ export async function createService(
     reloadToken: administratorToken.look,
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
-    /** What a supervisor may ask: see createSupervisor. */
+    /** The questions that a supervisor may ask: see createSupervisor. */
     vitals: { problems: readiness.problems, commit: () => database.transact(async () => undefined) },
     /** Resolves when no part of the service has work, until a request, a message, an answer or a timer brings some. */
     idle: () => parts.idle(commits.count),

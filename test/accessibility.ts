@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What the contrast of a text depends on, of its element and of all elements around it. */
+/** The styles on which the contrast of a text depends, of its element and of all elements around it. */
 const STYLES =
   'color background-color background-image background-clip opacity filter mix-blend-mode font-size font-weight ' +
   'text-shadow -webkit-text-stroke position overflow clip-path visibility display pointer-events z-index float';

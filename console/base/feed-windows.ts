@@ -101,7 +101,7 @@ export function createWindows(parts: Parts): Windows {
   const id = newId();
   const channel = new BroadcastChannel(name);
   let topics: readonly string[] = [];
-  /** What this window does as the leader; undefined while it is not. */
+  /** The work of this window as the leader; undefined while it is not. */
   let lead: ReturnType<typeof createLead> | undefined;
   /** Ends the wish to lead; undefined while there is none. */
   let candidacy: AbortController | undefined;

@@ -9,7 +9,7 @@ interface Session {
   applicationId: string | null;
   accessToken: string | null;
   scopes: readonly string[];
-  /** Who administers the service; null for an application. */
+  /** The person who administers the service; null for an application. */
   person: Signed | null;
   /** The person of the developer whose token it is; null for the secret of an application, and for the operator. */
   member: SignedMember | null;
@@ -22,7 +22,7 @@ export interface SignedMember {
   role: string;
 }
 
-/** Who is signed in to administration; without a person it is the administrator token. */
+/** The person who is signed in to administration. With the administrator token, `personId` and `name` are null. */
 export interface Signed {
   role: Role;
   personId: string | null;

@@ -18,7 +18,7 @@ import { fact } from '../parts/show.ts';
 type Action = DeviceAction['action'];
 
 interface Kind {
-  /** What the action means, for people who decide. */
+  /** The effects of the action, in words for the person who decides. */
   text: string;
   does(devices: string): string;
   /** True for what cannot be undone: the number of devices must be typed. */

@@ -55,7 +55,7 @@ function stop({ actionId, counts }: DeviceAction, done: () => void): void {
   });
 }
 
-/** What the action changes, beside its name. */
+/** The values that the action sets, beside its name. */
 function about({ tags, applicationId, force }: DeviceAction): Child[] {
   return [
     ...Object.entries(tags ?? {}).map(([key, value]) =>

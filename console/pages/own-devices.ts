@@ -30,7 +30,7 @@ const tagAll = (devices: DeviceSelector): void =>
     return undefined;
   });
 
-/** What an application does with all devices that match the filters of its list: it tags them, or rolls out to them. */
+/** The buttons with which an application tags all devices that match the filters of its list, or rolls out to them. */
 export function ownDevices(): Child {
   if (!mayChange('device')) return null;
   const { query } = place.value;

@@ -16,7 +16,7 @@ import { rowsTable } from '../parts/table.ts';
 
 const LIMIT = 100;
 
-/** What each role may do, in the words of the form. */
+/** The permissions of each role, in the words of the form. */
 const RIGHTS: Readonly<Record<Role, string>> = {
   owner: 'decides who administers the service',
   operator: 'works with all objects, and sees payloads',

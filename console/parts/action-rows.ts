@@ -66,7 +66,7 @@ export const codeWords = (code: string): string =>
 /** The devices that wait; after the end of an action nothing comes to them any more. */
 const waitingWords = (endedAt: string | null): string => (endedAt === null ? 'waiting' : 'left as they were');
 
-/** What became of the devices, in words. */
+/** The numbers of devices in each state, in words. */
 export const actionWords = ({
   counts,
   devices,

@@ -129,7 +129,7 @@ function ZoneSwitch() {
   );
 }
 
-/** Who is signed in to administration, with the role, which decides what the pages offer. */
+/** The person who is signed in to administration, with the role, which decides what the pages offer. */
 function whoIsHere(person: Signed | null): Child {
   if (!person) return null;
   const { personId, name, role } = person;

@@ -34,7 +34,7 @@ async function request(at: EnrolmentCode, deviceId: string, csr: string | undefi
 
 type Outcome = { credential: string } | 'pending' | 'refused';
 
-/** What a device is given; one with a certificate has no credential that anybody knows. */
+/** The data that a device is given; one with a certificate has no credential that anybody knows. */
 function given(at: EnrolmentCode, deviceId: string, body: Record<string, unknown>, key: string | undefined): Outcome {
   if (at.certificates === undefined || key === undefined) return { credential: String(body['credential']) };
   keepCertificate(at.certificates, deviceId, { cert: String(body['certificate']), key });

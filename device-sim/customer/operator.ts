@@ -6,7 +6,7 @@ import { type Difference, differences } from './differences.ts';
 import type { Enrolment } from './enrolment.ts';
 import type { Reply } from './service-client.ts';
 
-/** What the operator of the service does with a device, by the names of actions in scenarios. */
+/** The calls of the operator of the service for a device, by the names of actions in scenarios. */
 export const OPERATIONS = {
   newCredential: 'replaces its credential; the service must close the connection and refuse the former credential',
   removeDevice: 'deletes it, although it is activated; the service must close its connection',

@@ -9,7 +9,7 @@ export type RolloutDetails = Answer<'readRollout'>;
 export type RolloutDevice = Answer<'listRolloutDevices'>['devices'][number];
 export type RolloutTransactionRow = Answer<'listOwnTransactions'>['transactions'][number];
 
-/** What the service says about a rollout. */
+/** The state of a rollout, as the service answers it. */
 export interface RolloutLook {
   readonly rollout: RolloutDetails;
   readonly devices: readonly RolloutDevice[];
@@ -46,7 +46,7 @@ export interface FollowedRollout {
   isCompared: boolean;
 }
 
-/** What the customer knows about a rollout. */
+/** The facts about a rollout that the customer knows. */
 export interface KnownRollout {
   readonly rolloutId: string;
   readonly plan: RolloutPlan;

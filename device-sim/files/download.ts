@@ -166,7 +166,7 @@ async function attempt({
   }
 }
 
-/** What happened during a download, for the figures of the run. */
+/** The course of a download, for the figures of the run. */
 export interface Passage {
   bytes: number;
   /** Attempts that resumed after an earlier one was cut. */

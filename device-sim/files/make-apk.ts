@@ -173,6 +173,6 @@ export const signedApk = (apk: Buffer, certificate: string): Buffer =>
 
 export const MANIFEST = 'AndroidManifest.xml';
 
-/** An APK with nothing but a manifest of these attributes. */
+/** An APK that has only a manifest, with these attributes. */
 export const makeApk = (made: MadeDocument, file: Partial<MadeFile> = {}): Buffer =>
   makeZip([{ name: MANIFEST, bytes: makeDocument(made), ...file }]);

@@ -15,7 +15,7 @@ export interface Inbox<Item> {
    * arrives in time.
    */
   take(matches: (item: Item) => boolean, patience: Patience, missing: (waited: string) => string): Promise<Item>;
-  /** Nothing arrives any more: whoever waits gets an Error. */
+  /** Nothing arrives any more: all callers that wait get an Error. */
   close(reason: string): void;
 }
 

@@ -11,7 +11,7 @@ import { createTap } from './tap.ts';
 /** The most connections at a time; a further one is closed at once. */
 export const MOST_CONNECTIONS = 20_000;
 
-/** What has happened since the beginning. */
+/** The counts since the beginning. */
 export interface RelayCounts {
   /** Connections whose login the service has accepted, and the different devices that made them. */
   connections: number;

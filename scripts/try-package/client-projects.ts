@@ -30,7 +30,7 @@ function examples(): [calls: string, receiver: string] {
   return [calls, receiver];
 }
 
-/** What a program of a project does with the client: a call, a forged webhook, and a genuine one. */
+/** The uses of the client in a program of a project: a call, a forged webhook, and a genuine one. */
 const CHECK = `
   const { LAPEL_URL: baseUrl, LAPEL_APPLICATION_SECRET: secret, LAPEL_AUTHENTICATION_KEY: authenticationKey } = process.env;
   const { Webhook } = await import('standardwebhooks');

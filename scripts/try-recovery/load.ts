@@ -14,7 +14,7 @@ const CALLERS = 10;
 /** Milliseconds in which everything must have come to rest. */
 const PATIENCE = 60_000;
 
-/** What came of the commands of a run. */
+/** The outcomes of the commands of a run. */
 export interface Outcome {
   /** Commands that were answered 201. */
   accepted: number;

@@ -18,7 +18,7 @@ type Suspect<Key> = [key: Key, row: string | number];
 interface Parts<Key> {
   clock: Pick<Clock, 'after'>;
   log: Pick<Log, 'error' | 'warn'>;
-  /** What waits, in words for the log: `commands`. */
+  /** The name of the rows that wait, for the log: `commands`. */
   what: string;
   /** All keys at present; those that the look began with are looked at, one after another. */
   keys(): Iterable<Key> | AsyncIterable<Key>;

@@ -10,7 +10,7 @@ const SIGNS_PER_WATCHDOG = 3;
 const SEND_MS = 10_000;
 const LONGEST_STATUS = 200;
 
-/** What the supervisor must know of the service. */
+/** The facts that the supervisor must know of the service. */
 interface Vitals {
   /** The parts that cannot do their work, as `/readyz` reports them. */
   problems(): Promise<readonly { part: string; reason: string }[]>;

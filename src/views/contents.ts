@@ -13,7 +13,7 @@ interface Parts {
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
 
-/** What belongs to a developer or an application, and would be removed with it. */
+/** The rows that belong to a developer or an application, and would be removed with it. */
 export interface Contents {
   applications: number;
   /** Applications with an authenticationKey. */

@@ -1,7 +1,7 @@
 import type { Certificate } from '../platform/entrance/expiry-watch.ts';
 import type { Readable } from './service-figures.ts';
 
-/** What only a node itself knows of its state. */
+/** The part of a node's state that only the node itself knows. */
 export interface NodeState {
   version: string;
   /** The result of the check of its database file; null on PostgreSQL. */

@@ -123,7 +123,7 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
   }
 
   return {
-    /** A page of rollouts, the newest first, with the rolloutId behind which the next page begins. */
+    /** A page of rollouts, the newest first, with the rolloutId after which the next page begins. */
     async list(
       filter: RolloutFilter,
       { after, limit }: { after?: string | undefined; limit: number },

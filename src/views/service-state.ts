@@ -51,7 +51,7 @@ export interface NodeView {
 type Problem = { part: string; reason: string };
 export type ServiceState = ReturnType<typeof createServiceState>;
 
-/** The nodes of the service with their disks and certificates, and what of them must be mended. */
+/** The nodes of the service with their disks and certificates, and their faults that somebody must mend. */
 export function createServiceState(parts: Parts) {
   const { database, clock, remembered, nodeId, known, state } = parts;
 

@@ -99,7 +99,7 @@ void t.test('a slow store does not use up the time for the file', async (t) => {
   t.same(found, WHOLE);
 });
 
-void t.test('a manifest of nothing but chunks is refused', async (t) => {
+void t.test('a manifest that consists of chunks only is refused', async (t) => {
   const bytes = makeChunk(
     3,
     Buffer.alloc(0),

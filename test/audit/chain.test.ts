@@ -202,7 +202,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
       await raw.exec(`DELETE ${objects}`);
       await raw.exec(`DELETE FROM audit_log ${where}`);
       t.match(await brokenAt(), { position: third, auditId: null, reason: 'it is missing' });
-      // Whoever closes the gap changes the positions, and so the hashes.
+      // To close the gap changes the positions, and so the hashes.
       for (let position = third + 1; position <= good.head.position; position += 1)
         await raw.exec(`UPDATE audit_log SET position = ${position - 1} WHERE position = ${position}`);
       t.match(await brokenAt(), { position: third, reason: /changed/ });

@@ -46,7 +46,7 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
   t.same(device.link.pending('puback'), [], 'nothing is acknowledged');
   t.notOk(device.link.socket.destroyed, 'the device stays connected');
   const metrics = (await whileTimePasses(probe.get('/metrics'))).body as string;
-  t.match(metrics, /^lapel_ready\{part="database"\} 0$/m, 'whoever watches the metrics sees it');
+  t.match(metrics, /^lapel_ready\{part="database"\} 0$/m, 'the metrics show it');
   t.match(metrics, /^lapel_ready\{part="api"\} 1$/m);
 
   await postgres.start();

@@ -5,7 +5,7 @@ import type { RawDevice } from '../raw-device.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI } from '../world.ts';
 
-/** What the errors topic tells of a message, after its PUBACK. */
+/** The message on the errors topic about a message, after its PUBACK. */
 async function toldOf(link: RawDevice, kind: string, payload: string | Buffer) {
   link.publish(kind, payload);
   const packet = await link.next('publish');

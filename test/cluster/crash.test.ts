@@ -83,5 +83,9 @@ t.test('nothing is lost or doubled when anything of a cluster is killed or cut o
   over = true;
   await Promise.all(callers);
   await world.settled();
-  t.equal(await world.verify(), world.submitted(), 'every request made one transaction, whoever was asked again');
+  t.equal(
+    await world.verify(),
+    world.submitted(),
+    'every request made one transaction, on whichever node it was repeated',
+  );
 });

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Watched } from './browser.ts';
 
 export const DESK = { width: 1280, height: 800 };
-/** What a window of 1280 pixels shows at 200 %. */
+/** The width that a window of 1280 pixels shows at 200 %. */
 const ZOOMED = { width: 640, height: 400 };
 const PHONE = { width: 390, height: 800 };
 

@@ -121,7 +121,7 @@ export async function logIsChecked(_: Test, { watched, world }: Pick<Walk, 'watc
   await page.getByText(/^All \d+ entries are as they were written\.$/).waitFor();
 }
 
-/** An owner with a token of their own lets the administrator token be refused; whoever came with it must sign in again. */
+/** An owner with a token of their own lets the administrator token be refused; the people who came with it must sign in again. */
 export async function tokenRefused(t: Test, { world, watched, browser }: Walk): Promise<void> {
   const { token } = await createPerson(world, { personId: 'ada', role: 'owner' });
   const theirs = await openPage(browser, world.service.addresses.admin);

@@ -194,7 +194,7 @@ export async function rolloutsOfApplication(
   await rolloutIsGuided(t, walk, rolled);
 }
 
-/** On the page of a running rollout the operator pauses it, and can then do nothing but cancel it. */
+/** On the page of a running rollout the operator pauses it, and can then only cancel it. */
 export async function operatorPauses(t: Test, page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Pause' }).click();
   const dialog = page.getByRole('dialog');

@@ -8,7 +8,7 @@ import { setHidden } from './walks.ts';
 
 const MINUTE = 60_000;
 
-/** What a page shows is true at every moment, and what a user has typed is not lost. */
+/** A page shows the truth at every moment, and loses no input of its user. */
 t.test('time and order', { skip }, async (t) => {
   const clock = createRunningClock();
   const port = await freePort();

@@ -268,7 +268,7 @@ t.test('every request example is accepted, and every answer example has the shap
     return goodAnswer(operationId).media?.example;
   }
 
-  // A command needs nothing but the activated device.
+  // A command needs only the activated device.
   const isOrdered = ({ operationId }: Operation): boolean =>
     orderedSteps.some((step) => step.operationId === operationId);
   const commands = [...operations.values()].filter(

@@ -4,7 +4,7 @@ import { createBusyKeys } from '../../src/platform/database/busy-keys.ts';
 import { createUnitQueue, type Waiting } from '../../src/platform/database/unit-queue.ts';
 
 t.test(
-  'a unit whose caller waits alone is committed at the end of its turn, whoever else was in the last commit',
+  'a unit whose caller waits alone is committed at the end of its turn, whichever units were in the last commit',
   async (t) => {
     const batches: number[] = [];
     const commit = async (batch: Waiting[]): Promise<undefined> => {

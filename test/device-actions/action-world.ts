@@ -13,7 +13,7 @@ export async function startActions(t: Test, count: number, options: Parameters<t
 
   const read = async (actionId: string): Promise<DeviceAction> => (await world.admin().get(`${base}/${actionId}`)).body;
 
-  /** What became of each device of an action, `STATE CODE`, by deviceId. */
+  /** The outcome of each device of an action, `STATE CODE`, by deviceId. */
   async function outcomes(actionId: string, query = ''): Promise<Record<string, string>> {
     const { body } = await world.admin().get(`${base}/${actionId}/devices?${query}`);
     const rows = (body as ActionDeviceList).devices;

@@ -177,7 +177,7 @@ t.test('devices get a certificate for their certification request', { skip }, as
     t.equal((await login(deviceId, await enrolled(deviceId, code))).code, 0);
   });
 
-  await t.test('a certificate is that of one device, whoever has signed it', async (t) => {
+  await t.test('a certificate is that of one device, whichever CA has signed it', async (t) => {
     const [a, b] = [deviceIdOf(4070), deviceIdOf(4071)];
     const [ofA, ofB] = [await enrolled(a, code), await enrolled(b, code)];
     t.equal((await login(a, ofA)).code, 0);

@@ -97,7 +97,7 @@ onBoth(t, async (t, database) => {
     t.equal((await admin.get(`/admin/v1/enrolment-batches/${batchId}`)).body.enrolled, 1, 'it counts once');
   });
 
-  await t.test('whoever has the code but not the nonce of a device cannot take its place', async (t) => {
+  await t.test('a thief with the code, without the nonce of a device, cannot take its place', async (t) => {
     const { code, batchId } = await batch();
     const deviceId = deviceIdOf(1040);
     const { credential } = await enrol({ deviceId, code });

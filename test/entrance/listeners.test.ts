@@ -12,7 +12,7 @@ import { startWorld } from '../world.ts';
 const EVIL = 'evil.example';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** What a listener for HTTP does with requests of foreign pages. */
+/** The treatment of requests of foreign pages by a listener for HTTP. */
 interface Web {
   kind: 'web';
   /** A name that it is known by, from a setting. */

@@ -106,7 +106,7 @@ t.test('two nodes', { skip }, async (t) => {
     const [atA, atB] = [[0, 1, 2].map((of) => activating(a, of)), [2, 1, 0].map((of) => activating(b, of))];
     const [ofA, ofB] = [await Promise.all(atA), await Promise.all(atB)];
     const before = await rolledBack();
-    // Each node has its first lock, and both wait for the row between: whoever gets it must not wait for the other.
+    // Each node has its first lock, and both wait for the row between: the node that gets it must not wait for the other.
     await meet(
       `SELECT 1 FROM activated_counts WHERE application_id = 'mid-app' FOR UPDATE`,
       () => Promise.all(ofA.map((ack) => ack())),

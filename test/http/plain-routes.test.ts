@@ -20,7 +20,7 @@ const UNUSUAL = [
   ...reads('/x/{b}/{c}/{d}', '/{a}/y/z/w', '/', '/x/', '/x'),
 ];
 
-/** What createRouter finds, as text. */
+/** The route that createRouter finds, as text. */
 function found(lines: readonly Line[], strictPaths: readonly string[]): Found {
   let seen: unknown;
   const serve = async (_: Context, { method, path }: Line, params: object) => {
@@ -39,7 +39,7 @@ function found(lines: readonly Line[], strictPaths: readonly string[]): Found {
   };
 }
 
-/** What the library finds with all lines in one router, as text. */
+/** The route that the library finds with all lines in one router, as text. */
 function foundByLibrary(lines: readonly Line[], strictPaths: readonly string[]): Found {
   const router = new Router({ exclusive: 'specificity', sensitive: true, strict: true });
   const patternOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

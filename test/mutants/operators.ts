@@ -8,7 +8,7 @@ export interface Change {
   readonly after: string;
 }
 
-/** What an operator needs of the source: the text of a node. */
+/** The text of a node in the source, which an operator needs. */
 type TextOf = (node: Node) => string;
 type Operator = (node: Node, textOf: TextOf) => Omit<Change, 'operator'> | null;
 

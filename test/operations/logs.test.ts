@@ -3,7 +3,7 @@ import t from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
-/** What each node logs once, at its start. */
+/** The lines that each node logs once, at its start. */
 const AT_START = [
   'this node took partitions of webhook receivers',
   'no encryption key is set, so secrets are stored as they are (LAPEL_ENCRYPTION_KEY_FILE)',

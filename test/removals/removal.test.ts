@@ -4,7 +4,7 @@ import t from 'tap';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { columnsOf, createCustomer, ended, rowsWith } from './customer.ts';
 
-/** What remains of a customer: who changed what, also by device actions, and the removal itself. */
+/** The rows that remain of a customer: who changed what, also by device actions, and the removal itself. */
 const STAYS = new Set([
   'audit_log',
   'audit_objects',

@@ -60,7 +60,7 @@ async function postThree(t: Test, answer: AnswerWith, direct: boolean) {
 }
 
 for (const [name, { answer, kept }] of Object.entries(ANSWERS)) {
-  t.test(`an answer counts alike, whoever reads it: ${name}`, async (t) => {
+  t.test(`each way of sending reads an answer alike: ${name}`, async (t) => {
     const [ours, nodes] = [await postThree(t, answer, true), await postThree(t, answer, false)];
     t.strictSame(ours.answers, nodes.answers);
     t.strictSame(ours.seen, ['1', '2', '3'], 'each message is sent once');

@@ -164,7 +164,7 @@ for (const errors of [0, 5]) {
       await Promise.all(Array.from({ length: 400 }, () => record()));
       await until(async () => {
         if (first.size === 400) return true;
-        // Time passes only while nothing but hanging requests is in progress.
+        // Time passes only while hanging requests alone are in progress.
         if (receiver.requests.every((request) => request.answered() || isHung(request))) clock.advance(50);
         return false;
       });

@@ -8,7 +8,7 @@ import { need, reconnected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 import { answerOf, lists } from './download-cases.ts';
 
-/** What somebody without the private key can send, each with its name. */
+/** The signatures that a thief without the private key can send, by name. */
 function forgeries(good: Sign): readonly (readonly [title: string, sign: Sign])[] {
   const stranger = generateKeyPairSync('ed25519').privateKey;
   return [

@@ -48,7 +48,7 @@ interface VerifiedToken {
   thumbprint?: string;
 }
 
-/** What an application has proved itself with: its secret, or a certificate, to which the token is then bound. */
+/** The proof that an application has given: its secret, or a certificate, to which the token is then bound. */
 export type Proof = { secretMark: string } | { thumbprint: string };
 
 interface Cached extends VerifiedToken {

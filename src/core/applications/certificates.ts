@@ -58,14 +58,14 @@ export const acceptsCertificate = (
 
 const ONE = 'one of certificate, subject, dns and uri';
 
-/** What a registered certificate is known by, and its end. */
+/** The marks by which a registered certificate is recognized, and its end. */
 function readCertificate(pem: string, now: Micros): { value: string; expiresAt: Micros } {
   const read = readGivenCertificate(pem, now);
   if (typeof read === 'string') throw fault('certificate', read);
   return { value: thumbprintOf(read), expiresAt: endOf(read) };
 }
 
-/** What administration registers: a name for people, and exactly one of the others. */
+/** The input of a registration: a name for people, and exactly one of the others. */
 export type WantedCertificate = { name: string } & Partial<Record<Kind, string>>;
 
 function read(wanted: WantedCertificate, now: Micros): Pick<ApplicationCertificate, 'kind' | 'value' | 'expiresAt'> {

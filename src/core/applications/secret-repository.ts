@@ -34,7 +34,7 @@ const COLUMNS = `authentication, secret_hash AS hash, secret_name AS name, secre
   former_secret_hash AS "formerHash", former_secret_name AS "formerName", former_secret_created_at AS "formerCreatedAt",
   former_secret_used_at AS "formerUsedAt", former_secret_ends_at AS "formerEndsAt"`;
 
-/** What an application proves itself with. */
+/** The proofs that an application can give: its secrets or certificates. */
 interface Proofs {
   authentication: ApplicationAuthentication;
   /** The valid secrets, the newest first. */

@@ -59,7 +59,7 @@ export async function sealEntry(unit: UnitOfWork, auditId: number): Promise<void
   saveSeal(unit, { auditId, ...next, seal: nextSeal(unit.vault, chain, chain.seal, next) });
 }
 
-/** What a check of the audit log has found. */
+/** The result of a check of the audit log. */
 export interface Checked {
   /** The number of entries that were checked, from the position `from` to that of `head`. */
   entries: number;

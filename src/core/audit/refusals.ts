@@ -40,7 +40,7 @@ interface Counted {
   sample: Refused;
   /** The person that the caller is, and the application that they are or claim to be, or asked for. */
   about: readonly AuditObject[];
-  /** Who the caller is at the provider through which they tried to sign in. */
+  /** The identity of the caller at the provider through which they tried to sign in. */
   subject: string | undefined;
   at: Micros;
   count: number;

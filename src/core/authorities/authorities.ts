@@ -19,7 +19,7 @@ const MOST_KEPT = 20;
 const DAY = 86_400_000_000;
 /** How long a CA is valid that the service makes. */
 const VALID_DAYS = 3_652;
-/** A certificate begins so much earlier: the clock of who checks it may be behind. */
+/** A certificate begins this much earlier, because the clock of the program that checks it may be behind. */
 const BEFORE = 300_000_000;
 
 interface Parts {
@@ -49,7 +49,7 @@ export interface Signed {
   days: number;
 }
 
-/** What the audit log says of a certificate. */
+/** The entry of the audit log for a certificate. */
 export const aboutCertificate = ({ issued }: Signed) => ({
   certificateFingerprint: issued.fingerprint,
   authorityId: issued.authorityId,

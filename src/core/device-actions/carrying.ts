@@ -32,7 +32,7 @@ const PER_UNIT: Readonly<Record<ActionName, number>> = {
 const PASSING: readonly ErrorCode[] = ['DATABASE_UNAVAILABLE', 'OBJECT_STORE_UNAVAILABLE', 'OVERLOADED'];
 const isPassing = (error: unknown): boolean => error instanceof DomainError && PASSING.includes(error.code);
 
-/** Thrown in a unit of work to do nothing but what the outcome says. */
+/** Thrown in a unit of work, so that only the outcome is stored. */
 class Instead extends Error {
   readonly outcome: Outcome | undefined;
   constructor(outcome?: Outcome) {

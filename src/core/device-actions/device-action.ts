@@ -1,6 +1,6 @@
 import type { Micros } from '../../runtime/units.ts';
 
-/** What a device action does to each of its devices. */
+/** The change that a device action makes to each of its devices. */
 export type ActionName = 'tag' | 'block' | 'unblock' | 'move' | 'cancel' | 'delete';
 
 /** An action with its parameters, as one value that is stored as JSON. */
@@ -28,7 +28,7 @@ export type ActionReason = 'REQUESTED' | 'DATABASE_RESTORED' | 'MORE_THAN_CONFIR
  */
 export type DeviceState = 'waiting' | 'done' | 'unchanged' | 'skipped' | 'refused';
 
-/** What became of a device. */
+/** The outcome of a device. */
 export interface Outcome {
   state: Exclude<DeviceState, 'waiting'>;
   /** Of a device that was skipped or refused. */
@@ -43,7 +43,7 @@ export interface DeviceAction {
   confirmed: number | null;
   state: ActionState;
   reason: ActionReason | null;
-  /** The deviceId behind which the gathering goes on. */
+  /** The last deviceId that was gathered; the gathering goes on after it. */
   place: string;
   /** The devices found so far. */
   devices: number;

@@ -16,7 +16,7 @@ export interface IssuedCertificate {
  */
 export type Proof = { credential: string | Buffer } | { certificateFingerprint: string; isTrusted: boolean };
 
-/** What a login is compared with. */
+/** The stored values with which a login is compared. */
 export interface KnownLogin {
   hash: Buffer;
   /** The hash of the credential that was offered; null: there is none. */
@@ -32,7 +32,7 @@ export interface KnownLogin {
   nextIssued: Pick<IssuedCertificate, 'fingerprint' | 'until'> | null;
 }
 
-/** What the proof is: that of the device at present, or one that was offered to it; undefined when it is wrong. */
+/** The kind of the proof: the present one of the device, or one that was offered to it; undefined when it is wrong. */
 export function matchOf(login: KnownLogin, proof: Proof, now: Micros): 'present' | 'offered' | undefined {
   if ('credential' in proof) {
     if (matchesSecret(proof.credential, login.hash)) return 'present';

@@ -16,7 +16,7 @@ export interface StoredKey {
 export interface Rotation {
   keyId: string;
   state: 'waiting' | 'running' | 'settling' | 'ended';
-  /** Behind which the work goes on; null: it begins. */
+  /** The last row that is done; the work goes on after it. Null: the work begins. */
   place: { table: string; key: SqlValue[] } | null;
   rewritten: number;
   requestedAt: Micros;

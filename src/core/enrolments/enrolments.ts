@@ -52,7 +52,7 @@ interface Parts {
   requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
 }
 
-/** What a unit of work gives to a device. */
+/** The credential or certificate that a unit of work gives to a device. */
 interface Giving {
   batch: Batch;
   asked: Asked;
@@ -70,7 +70,7 @@ type Enrolling = Awaited<ReturnType<typeof findEnrolling>>;
 class Overtaken extends Error {}
 const MOST_ATTEMPTS = 3;
 
-/** What a device gets: its credential; or its certificate, with that of the CA. */
+/** The answer to a device: its credential; or its certificate, with that of the CA. */
 type Given = { credential: string } | Pick<Signed, 'certificate' | 'authorityCertificate'>;
 
 export type Enrolments = ReturnType<typeof createEnrolments>;

@@ -1,6 +1,6 @@
 import { hashSecret } from '../../runtime/secret-hash.ts';
 
-/** Who somebody is at a provider of sign-ins. */
+/** The identity of a person at a provider of sign-ins. */
 export interface Login {
   issuer: string;
   subject: string;

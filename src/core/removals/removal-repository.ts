@@ -7,7 +7,7 @@ export interface Removal extends Leaver {
   removalId: string;
   /** The name of the developer or application at the time of the request. */
   name: string;
-  /** What there was at the time of the request. */
+  /** The numbers of rows at the time of the request. */
   contents: object;
   /** What is being removed; null before the first step and after the last. */
   step: ClearedKind | null;

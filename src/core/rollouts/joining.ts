@@ -29,7 +29,7 @@ export type Joining = ReturnType<typeof createJoining>;
 
 /** Stores the devices of rollouts, in small units of work. */
 export function createJoining({ database, clock, selection, courtesy }: Parts) {
-  /** By continuous rollout: the time of the next look, and the deviceId behind which a look that has begun goes on. */
+  /** By continuous rollout: the time of the next look, and the last deviceId of a look that has begun, which goes on after it. */
   const looks = new Map<string, { at: Micros; after?: string }>();
 
   async function join(rollout: Rollout, deviceIds: readonly string[]): Promise<void> {

@@ -165,7 +165,7 @@ export async function listRollouts(
   return rows.map(toRollout);
 }
 
-/** What happened to a rollout. */
+/** An entry in the history of a rollout. */
 export type RolloutEvent =
   | 'created'
   | 'started'

@@ -18,7 +18,7 @@ export type RolloutState = 'preparing' | 'scheduled' | 'running' | 'paused' | 'c
 /** `unfinished`: its transaction has no result yet. */
 export type MemberState = 'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
 
-/** Who changed a rollout. */
+/** The person, application or part of the service that changed a rollout. */
 export type Actor = 'application' | 'administration' | 'service';
 
 /** The reason why the service paused a rollout by itself, or a person did. */
@@ -36,7 +36,7 @@ export type PauseReason =
 export interface Stage {
   /** The number of its devices when the rollout was made. */
   devices: number;
-  /** What must be true before the next stage begins; without it, all devices of the stage must have ended. */
+  /** The conditions for the next stage to begin; without it, all devices of the stage must have ended. */
   continueWhen?: { succeededPercent: number; soakFor?: number };
   /** Whether the next stage begins only when somebody has approved this one. */
   approval?: boolean;

@@ -114,7 +114,7 @@ export function createRollouts(parts: Parts) {
       return transitions.write(unit, { ...rollout, state, ...more(rollout) }, event, { actor });
     });
 
-  /** What a resume changes, beside the state. */
+  /** The fields that a resume changes, beside the state. */
   function resumedBy({ plan, stage, approved, reason }: Rollout, counts: readonly Count[]): Partial<Rollout> {
     const rules = plan.stages[stage];
     const isLetPass = reason === 'STAGE_FAILED' && rules !== undefined && hasFailed(rules, counts, stage);
@@ -232,7 +232,7 @@ export function createRollouts(parts: Parts) {
   };
 }
 
-/** Who asks for a change; `applicationId` limits it to rollouts of that application. */
+/** The caller that asks for a change; `applicationId` limits it to rollouts of that application. */
 export interface By {
   applicationId?: string;
   actor: Actor;

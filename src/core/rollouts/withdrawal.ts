@@ -83,7 +83,7 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courte
     for (const each of ended) if (each.status === 'rejected') throw each.reason;
   }
 
-  /** By rollout: the place behind which the next step looks, since the entry of its history that began the withdrawal. */
+  /** By rollout: the place after which the next step looks, since the entry of its history that began the withdrawal. */
   const places = new Map<string, { entries: number; of: 'unfinished' | 'waiting'; after: MemberPlace }>();
 
   return {

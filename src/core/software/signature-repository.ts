@@ -21,7 +21,7 @@ export interface Signature {
   signedAt: Micros;
 }
 
-/** What a version must fulfil to be distributed, by the rules of its developer. */
+/** The conditions for the distribution of a version, by the rules of its developer. */
 export interface Demands {
   /** The developer whose rules they are. */
   developerId: string;

@@ -20,7 +20,7 @@ const ROUTES = [
   route('GET', '/readyz', null, { anyHost: true }, readReadiness),
 ];
 
-/** Creates the listener with nothing but metrics and probes, for scrapers that must not reach administration. */
+/** Creates the listener that has only metrics and probes, for scrapers that must not reach administration. */
 export const createMetricsServer = (parts: Parts): HttpServer =>
   createListener<Services, never>({
     ...parts,

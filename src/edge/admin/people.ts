@@ -34,7 +34,7 @@ const tokenBody = ({ tokenId, name, createdAt, expiresAt, lastUsedAt }: PersonTo
   lastUsedAt: utc(lastUsedAt),
 });
 
-/** Who a caller is; `personId` and names are null for the administrator token. */
+/** The identity of a caller; `personId` and names are null for the administrator token. */
 export const whoIs = ({ role, person }: Administrator): SchemaTypes['admin/caller'] => ({
   role,
   personId: person?.personId ?? null,

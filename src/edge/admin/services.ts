@@ -135,7 +135,7 @@ export interface AdminServices {
   identify: IdentifyToken;
   /** Signs people in through providers. */
   signIns: SignIns;
-  /** Who administers the service. */
+  /** The people who administer the service. */
   people: People;
   /** The people of developers. */
   members: Members;

@@ -121,7 +121,7 @@ const by = ({ params }: Pick<AtRollout, 'params'>): By => ({
   actor: 'application',
 });
 
-/** What a change of a rollout can change. */
+/** The fields of a rollout that can be changed. */
 const stateOf = ({ label, plan }: Rollout): unknown =>
   [label, plan.ratePerMinute, plan.abort, plan.window].map((part) => part ?? null);
 const tagged = (rollout: Rollout): Record<string, string> => ({ ETag: entityTag(stateOf(rollout)) });

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 
-/** What the guard of packets needs from the rest of the edge. */
+/** The parts of the rest of the edge that the guard of packets needs. */
 export interface GuardParts {
   clock: Clock;
   log: Log;

@@ -27,7 +27,7 @@ const DEFLATED = 8;
 // after this many.
 const ENTRIES_PER_TURN = 100;
 
-/** What an APK states about itself. */
+/** The statements of an APK about itself. */
 export interface ApkFile extends ApkManifest {
   /** The SHA-256 of the certificates of its signers; empty when none was found. */
   certificates: string[];
@@ -39,7 +39,7 @@ interface Unread {
   message: string;
 }
 
-/** What an APK states about itself, each part read independently of the others; null where it could not be read. */
+/** The statements of an APK about itself, each read independently of the others; null where it could not be read. */
 export interface ApkParts {
   package: string | null;
   versionName: string | null;

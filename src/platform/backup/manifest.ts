@@ -7,7 +7,7 @@ import type { Objects } from './files.ts';
 /** The file that is written last: a folder without it is no finished backup. */
 const NAME = 'backup.json';
 
-/** What a backup consists of. */
+/** The contents of a backup. */
 export interface Manifest {
   /** The form of this file. */
   format: 1;

@@ -9,7 +9,7 @@ export interface FailingReceiver {
   lastError: string | null;
 }
 
-/** What a database says about the time and about receivers, for people who look for a fault. */
+/** The state of time and of receivers in a database, for people who look for a fault. */
 export interface DatabaseState {
   /** The time of the latest transaction. */
   latestAt: Micros | null;

@@ -132,7 +132,7 @@ export function createUnitQueue(
   const isRunning = (): boolean => gathering || running > 0;
   const idleState = createIdle(() => isRunning() || held.size > 0 || waiting() > 0);
 
-  /** The number of units that wait for nothing but their turn. */
+  /** The number of units that wait for their turn only. */
   const waiting = (): number => fresh.length + first.length + backlog.size();
 
   /** The keys under which a unit counts as busy; without any it runs beside all others. */

@@ -3,7 +3,7 @@ import type { Migration } from './migration-files.ts';
 /** Rows of each table that are copied to measure a migration. */
 export const SAMPLE_ROWS = 20_000;
 
-/** What one migration will do. Times and sizes are measured on a sample, so they are estimates. */
+/** The effects of one migration. Times and sizes are measured on a sample, so they are estimates. */
 export interface Step {
   name: string;
   /** The tables whose rows it reads or writes, with their rows. */

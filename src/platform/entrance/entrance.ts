@@ -81,7 +81,7 @@ export function createEntrances(config: Given, common: { clock: Clock; log: Log;
     }),
     /** The proxies whose headers are read; undefined when none is trusted. */
     proxies: trusted ? { trusted, choice: header } : undefined,
-    /** What stands before an HTTP listener. */
+    /** The parts before an HTTP listener. */
     of: (listener: WebListener): Entrance => ({
       listener,
       secured: certificates.of(listener),

@@ -10,7 +10,7 @@ import { setAuthority } from './client-certificates.ts';
 import type { ProxyGate } from './proxy-gate.ts';
 import { type TlsFiles, tlsOptions } from './tls-files.ts';
 
-/** What stands before a listener; undefined where there is nothing. */
+/** The part before a listener; undefined where there is none. */
 export interface Entrance {
   /** The name of the listener in metrics and log lines. */
   listener: string;

@@ -88,7 +88,7 @@ t.test('the resources of a run', async (t) => {
     });
   }
 
-  t.test('clean leaves nothing but the developer', async (t) => {
+  t.test('clean leaves only the developer', async (t) => {
     await first.clean();
     t.equal((await admin.get('/admin/v1/developers/fleet/devices')).body.total, 5, 'of the other runs');
     t.equal((await admin.get(`/admin/v1/devices/${first.accounts[0]?.deviceId}`)).status, 404);

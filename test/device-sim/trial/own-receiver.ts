@@ -18,7 +18,7 @@ export type Flaw =
 const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
 const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
 
-/** Verifies a webhook with nothing but the documents. */
+/** Verifies a webhook by the documents alone. */
 function isGenuine(headers: IncomingHttpHeaders, body: Buffer, key: string, flaws: readonly Flaw[]): boolean {
   const [id, at] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
   if (!flaws.includes('takes-old') && !(Math.abs(Date.now() / 1000 - Number(at)) <= 300)) return false;

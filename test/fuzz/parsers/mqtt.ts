@@ -78,7 +78,7 @@ export function split(pieces: readonly Buffer[]): { packets: Passed[]; fault: st
   return { packets, fault: undefined };
 }
 
-/** What the library that Aedes uses reads from the bytes of one packet. */
+/** The packet that the library of Aedes reads from the bytes of one packet. */
 function parsed(bytes: Buffer): Packet {
   const packets: Packet[] = [];
   const reading = parser();

@@ -66,7 +66,7 @@ const hasTags = ({ tags: own }: FleetDevice, tags: DeviceSelector['tags'] = {}):
     return value === undefined ? wanted === null : [wanted].flat().includes(value);
   });
 
-/** Selectors of devices in bodies. What the database finds must be what the documents say. */
+/** Selectors of devices in bodies. The database must find the devices that the documents name. */
 export const selector: FuzzedParser = {
   documents: [
     {},

@@ -1,4 +1,4 @@
-/** What a check of the audit log has found. */
+/** The result of a check of the audit log. */
 export interface Verification {
   entries: number;
   from: number;

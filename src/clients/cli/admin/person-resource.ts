@@ -128,7 +128,7 @@ export const TOKENS: Resource = {
   ],
 };
 
-/** Who one is, and the administrator token of the settings, which belongs to nobody. */
+/** The person of the token in use, and the administrator token of the settings, which belongs to nobody. */
 export const CALLER: Resource = {
   resource: 'whoami',
   columns: [],

@@ -49,7 +49,7 @@ export const stateText = ({ state, reason }: Pick<Rollout, 'state' | 'reason'>):
 export const errorText = ({ state, code, devices, examples }: RolloutError): string =>
   oneLine(`${state} ${code}: ${devices} ${devices === 1 ? 'device' : 'devices'}, for example ${examples.join(', ')}`);
 
-/** What a stage waits for before the next one begins, with what it has reached. */
+/** The conditions for which a stage waits before the next one begins, with their present values. */
 function ruleText({ continueWhen, approval, approved, state, counts }: Rollout['stages'][number]): string {
   const { succeeded, unchanged, failed, waiting, unfinished } = counts;
   const good = succeeded + unchanged;
@@ -90,7 +90,7 @@ function errorTexts({ errors }: Rollout, most: number): string[] {
   return shown;
 }
 
-/** What follows after the last stage: the errors below a heading, because they belong to all stages, then the speed. */
+/** The lines after the last stage: the errors below a heading, because they belong to all stages, then the speed. */
 function endLines({ resultsPerMinute, estimatedEnd }: Rollout, errors: readonly string[]): string[] {
   const end = estimatedEnd === null ? '' : `, the end at about ${oneLine(estimatedEnd)}`;
   return [

@@ -46,7 +46,7 @@ function readHeaders(lines: readonly string[]): Map<string, string[]> {
   return used;
 }
 
-/** Where the body ends. What two readers could read in two ways is refused, as by Node's own parser. */
+/** The end of the body. A head that two readers could read in two ways is refused, as by Node's own parser. */
 function bodyOf(statusCode: number, headers: ReadonlyMap<string, string[]>): AnswerHead['body'] {
   const lengths = headers.get('content-length');
   const codings = headers.get('transfer-encoding');

@@ -38,7 +38,7 @@ const COLUMNS = `s.session_id AS "sessionId", s.created_at AS "createdAt", s.las
   s.expires_at AS "expiresAt", s.address, s.person_id AS "personId", s.token_id AS "tokenId", p.name, p.role,
   t.name AS "tokenName", s.provider`;
 
-/** What sessions are valid at a time, apart from their age. */
+/** The conditions, apart from the age, under which sessions are valid. */
 export interface Validity {
   now: Micros;
   /** The hash of the administrator token; null while that token is refused. */

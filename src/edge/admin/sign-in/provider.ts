@@ -19,7 +19,7 @@ const LONGEST_NAME = 255;
 const MOST_VALUES = 1000;
 const CONTROLS = /\p{Cc}/gu;
 
-/** Who somebody is, as the provider says. */
+/** The identity of a person, as the provider says. */
 export interface Identified {
   subject: string;
   name: string;

@@ -10,7 +10,7 @@ const list = box.querySelector('ul');
 const MOST = 20;
 const AROUND = 60;
 const BETWEEN_WORDS = /[^\p{L}\p{N}_]+/u;
-/** What one more word weighs: more than all names of an entry together. */
+/** The weight of one more word: more than all names of an entry together. */
 const WORD = 10_000;
 /** Words of questions that say nothing about their subject. */
 const FILLERS = new Set(

@@ -43,7 +43,7 @@ const ANSWERED_TOGETHER = 32;
 /** A statement was not carried out, because an earlier one of its batch has failed. */
 export class Skipped extends Error {}
 
-/** Who wants to know how a batch gets on. */
+/** The listener for the progress of a batch. */
 interface BatchWatch {
   /** Called at each statement that is answered. */
   progress(): void;

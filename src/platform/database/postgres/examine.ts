@@ -18,7 +18,7 @@ interface Examined {
   faults: string[];
   /** Further notes for the operator. */
   notes: string[];
-  /** What the database says about time and receivers; undefined when there is none yet. */
+  /** The state of time and of receivers in the database; undefined when there is none yet. */
   state?: DatabaseState;
   /** Microseconds by which the clock of the server is ahead of this machine's; negative when it is behind. */
   ahead?: number;

@@ -39,7 +39,7 @@ export function statementOf(text: string): Statement {
 /** PostgreSQL cannot store U+0000 in a text, so it becomes U+FFFD, as undecodable bytes do everywhere. */
 const storableText = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '\u{FFFD}') : value);
 
-/** What an array quotes: a text with one of these. */
+/** An array quotes a text that has one of these characters. */
 const QUOTED = /["\\\0]/;
 /** An escape of JSON that PostgreSQL reads as another text: it takes each character behind a backslash as it is. */
 const OF_JSON_ALONE = /\\[^"\\]/;

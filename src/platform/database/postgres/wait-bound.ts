@@ -1,6 +1,6 @@
 import { DomainError } from '../../../errors.ts';
 
-// Milliseconds; the most that a caller waits. A caller is thus answered within 5 s, whatever hangs. The times concern
+// Milliseconds; the most that a caller waits. So a caller is answered within 5 s, whatever hangs. The times concern
 // the database, so they are measured in real time and not by the injected clock.
 const LONGEST_MS = 4_500;
 const CHECK_MS = 200;

@@ -20,7 +20,7 @@ interface Examined {
   faults: string[];
   /** Further notes for the operator. */
   notes: string[];
-  /** What the database says about time and receivers; undefined when there is none yet. */
+  /** The state of time and of receivers in the database; undefined when there is none yet. */
   state?: DatabaseState;
 }
 

@@ -1,7 +1,7 @@
 import { fdatasyncSync } from 'node:fs';
 import type SqliteDatabase from 'better-sqlite3';
 
-/** What a service and its thread for the write-ahead log share. */
+/** The memory that a service shares with its thread for the write-ahead log. */
 export interface Shared {
   /** The database's file. */
   file: string;
