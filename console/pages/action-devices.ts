@@ -47,7 +47,7 @@ function ActionDevices({ actionId }: { actionId: string }) {
         [addressOf(['device-actions']), 'Device actions'],
         [addressOf(['device-actions', actionId]), 'The action'],
       ],
-      about: 'What became of each device, also of deleted ones.',
+      about: 'The outcome of each device, also of deleted ones.',
     }),
     filterBar(state === 'refused' || state === 'skipped' ? [STATE, CODE] : [STATE]),
     devicesCard({

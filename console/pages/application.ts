@@ -39,7 +39,7 @@ function changeAuthentication({ applicationId, authentication }: ApplicationRow,
     text:
       next === 'certificate'
         ? 'Its secret gets no access tokens any more, and access tokens that were issued for it end at once.'
-        : 'Whoever has its secret gets access tokens again, without a certificate.',
+        : 'A program with its secret gets access tokens again, without a certificate.',
     does: next === 'certificate' ? 'Demand a certificate' : 'Accept the secret',
     isBad: true,
     async act() {

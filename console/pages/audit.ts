@@ -59,7 +59,7 @@ function Audit() {
   return [
     head({
       title: 'Audit log',
-      about: 'Who changed what, and when. Commands to devices are recorded as transactions instead.',
+      about: 'All changes, with their author and time. Commands to devices are recorded as transactions instead.',
       actions: button({ type: 'button', onClick: check }, 'Check the log'),
     }),
     filterBar([...FILTERS, sinceFilter()]),

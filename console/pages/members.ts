@@ -4,6 +4,6 @@ import { membersCard } from '../parts/members.ts';
 
 /** The people of the developer, for their admin. */
 export const membersPage = (): Child => [
-  head({ title: 'People', about: 'Who of the developer uses console and API with a token of their own.' }),
+  head({ title: 'People', about: 'The people of the developer who use console and API with a token of their own.' }),
   membersCard(),
 ];

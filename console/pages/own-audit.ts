@@ -46,7 +46,7 @@ function OwnAudit() {
   return [
     head({
       title: 'Audit log',
-      about: 'What this application has changed in itself, and what administration has changed in it.',
+      about: 'The changes that this application has made in itself, and those that administration has made in it.',
     }),
     filterBar([sinceFilter()]),
     card(

@@ -58,7 +58,7 @@ function OfSettings() {
     ask({
       title: accepted ? 'Accept the administrator token again?' : 'Refuse the administrator token?',
       text: accepted
-        ? 'Whoever has it is then an owner without a name.'
+        ? 'A person who has it is then an owner without a name.'
         : 'Its sessions end, and whatever uses it stops: scripts, the command line, other nodes of an older release. If no owner has a token any more, “lapel owner” on the machine of the service makes one.',
       does: accepted ? 'Accept it' : 'Refuse it',
       isBad: true,
@@ -95,7 +95,7 @@ function People() {
   return [
     head({
       title: 'People',
-      about: 'Who administers the service, and what they may do.',
+      about: 'The people who administer the service, and their permissions.',
       actions: permits('createPerson')
         ? button({ type: 'button', class: 'main', onClick: create }, 'New person')
         : null,

@@ -85,7 +85,7 @@ export const RULES = {
   },
   signatures: {
     must: 'A device with a trusted key of its own installs software only if that key has signed package, version and SHA-256 of the command; otherwise it fails with `SIGNATURE_REJECTED`',
-    why: 'whoever breaks into the service can send commands, but cannot sign',
+    why: 'a thief who breaks into the service can send commands, but cannot sign',
   },
   status: {
     must: 'It reports its status at each connection',

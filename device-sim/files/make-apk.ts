@@ -147,7 +147,7 @@ export const SCHEMES = { v2: 0x7109871a, v3: 0xf05368c0 } as const;
 
 /**
  * The value of an APK Signature Scheme with signers that have these certificates. There are no signatures in it, so no
- * device accepts it; whoever reads the certificates does not mind.
+ * device accepts it; readers of the certificates do not mind.
  */
 export const makeScheme = (signers: readonly (readonly Buffer[])[]): Buffer =>
   prefixed(

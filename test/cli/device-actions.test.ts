@@ -19,7 +19,7 @@ t.test('all devices that match are changed from the command line', async (t) => 
     const wrong = await actions('delete --developer dev', { answers: ['3'] });
     t.match(wrong, { code: 1, stderr: /nothing was changed: the number was not confirmed/ });
     const nobody = await actions('block --developer dev');
-    t.match(nobody, { code: 2, stderr: /--confirm: is needed where nobody can be asked; 2 devices match/ });
+    t.match(nobody, { code: 2, stderr: /--confirm: is needed without a terminal; 2 devices match/ });
     const tagged = await actions('tag wave=1 --remove old --developer dev', { answers: ['2'], tty: true });
     t.equal(tagged.code, 1, 'a device was refused');
     t.match(tagged.stdout, /completed\n2 devices: 1 done, 1 refused\n1 device refused: DEVICE_NOT_ACTIVATED\n$/);

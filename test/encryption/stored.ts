@@ -23,7 +23,7 @@ export async function columnsWith(world: World, raw: Raw, texts: readonly string
 }
 
 /**
- * What a thief of the database tries: takes the stored signing keys, and the hash of the application's secret, and signs a
+ * Does as a thief of the database: takes the stored signing keys, and the hash of the application's secret, and signs a
  * token. Returns the tokens; none, when no stored key can be used.
  */
 export async function forgeTokens(world: World, raw: Raw, applicationId: string): Promise<string[]> {

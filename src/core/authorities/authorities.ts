@@ -59,8 +59,8 @@ export type Authorities = ReturnType<typeof createAuthorities>;
 
 /**
  * The device CAs of developers. The private keys are encrypted at rest, and leave the service by no way. Nothing trusts a
- * device CA itself: a device is known by the one certificate that is stored with it, so whoever has the key of a CA has
- * no certificate that counts.
+ * device CA itself: a device is known by the one certificate that is stored with it, so a thief of the key of a CA has no
+ * certificate that counts.
  */
 export function createAuthorities({ database, clock, ids, requireDeveloper, requireStaying, revoked }: Parts) {
   const { read } = database;

@@ -128,7 +128,7 @@ export function createCarrying(parts: Parts) {
 
   /**
    * Activates a device for another application: its present activation ends in the same commit, and the device is told of the
-   * new one. What the new application may not have is refused, and the device stays as it was.
+   * new one. A device that the new application may not have is refused, and stays as it was.
    */
   async function move(action: DeviceAction, deviceId: string, matches: boolean): Promise<void> {
     const { applicationId = '' } = action.parameters;

@@ -93,7 +93,7 @@ export function createIssuing({ database, clock, submit, statuses, courtesy }: P
     /**
      * Makes the transactions of waiting members, in their order, a few at a time. A device that has the wanted state
      * already, or cannot have a command, gets none. Resolves to the reason for which the whole rollout must pause, if there
-     * is one. Rejects when the database or the object store does not answer; whoever has no transaction then still waits.
+     * is one. Rejects when the database or the object store does not answer; members without a transaction then still wait.
      */
     async issue(rollout: Rollout, asked: unknown, members: readonly Member[]): Promise<PauseReason | undefined> {
       const all = members.map(({ deviceId }) => deviceId);

@@ -59,7 +59,7 @@ export type ConnectionLog = ReturnType<typeof createConnectionLog>;
 /**
  * Records when devices connected, why their connections ended, and which logins were refused. A login must not wait for
  * it, and a fleet that connects at once must not slow down the commits of others: facts are gathered for a second, and
- * stored together. A crash loses those of its last second. What a device or a stranger causes is bounded: an hour has at
+ * stored together. A crash loses those of its last second. The rows that a device or a stranger causes are bounded: an hour has at
  * most KEPT_PER_HOUR rows of each kind for a device, and devices that are not registered have none.
  */
 export function createConnectionLog({ database, clock, ids, log, metrics, nodeId }: Parts) {

@@ -28,8 +28,8 @@ const wrong = (field: string, msg: string): DomainError =>
   DomainError.invalid({ loc: ['body', field], msg, type: 'string_pattern_mismatch' });
 
 /**
- * The keys of developers, with which versions are signed. Only administration changes them: whoever has the secret of an
- * application, such as a stolen one of a CI server, must not be able to add a key.
+ * The keys of developers, with which versions are signed. Only administration changes them: a thief with the secret of an
+ * application, such as that of a CI server, must not be able to add a key.
  */
 export function createSoftwareKeys({ database, clock, unavailable }: Parts) {
   return {

@@ -9,7 +9,7 @@ import type { ApiServices, AtApplication, AtMember, Caller } from './services.ts
 type Services = Pick<ApiServices, 'members'>;
 
 /**
- * Lets only the admin of a developer through: whoever has the secret of an application must not let people in, whose
+ * Lets only the admin of a developer through: a thief with the secret of an application must not let people in, whose
  * tokens would outlive that secret and open the other applications as well. Throws ROLE_INSUFFICIENT.
  */
 function requireAdmin({ member, developerId, applicationId }: Caller): string {

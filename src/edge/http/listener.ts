@@ -75,8 +75,8 @@ interface Parts<Services, Caller> extends ListenerParts {
   /** The applicationId of the caller. Bounds hold for each application; administration has none. */
   applicationOf?(caller: Caller): string;
   /**
-   * The developerId of the caller's application. What all callers share is divided by developers first, then by
-   * applications.
+   * The developerId of the caller's application. Capacity that all callers share is divided by developers first, then
+   * by applications.
    */
   developerOf?(caller: Caller): string;
   /**

@@ -41,7 +41,7 @@ const textOf = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-${(traceFlags & 1).toString(16).padStart(2, '0')}`;
 
 /**
- * Records spans and exports them to a collector. A collector that does not answer costs the service nothing but the spans:
+ * Records spans and exports them to a collector. A collector that does not answer costs the service only the spans:
  * the queue is bounded, and what does not fit is dropped and counted. The further settings are the variables of
  * OpenTelemetry (`OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_...` and so on), which its libraries read.
  */

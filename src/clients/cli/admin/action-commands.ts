@@ -128,7 +128,7 @@ async function outcomeOf(administration: Administration, actionId: string, termi
 /** Asks for the number of devices as the confirmation, unless it is given. Throws a UsageError and a Failure. */
 async function confirmed(given: Given, matching: number, what: string, { ask }: Terminal): Promise<number> {
   if (given.text('confirm') !== undefined) return readWhole('confirm', given.text('confirm') ?? '');
-  if (!ask) throw new UsageError('--confirm', `is needed where nobody can be asked; ${devicesText(matching)} match`);
+  if (!ask) throw new UsageError('--confirm', `is needed without a terminal; ${devicesText(matching)} match`);
   const answer = await ask(`${what} ${devicesText(matching)}. Type ${matching} to confirm: `, { hidden: false });
   if (answer.trim() !== String(matching)) throw new Failure('nothing was changed: the number was not confirmed');
   return matching;

@@ -66,7 +66,7 @@ export const SECTIONS: readonly Section[] = [
         name: 'errors',
         file: 'docs/errors.md',
         title: 'Errors',
-        about: 'What an error says, when to repeat a call, and the table of all codes.',
+        about: 'The shape of an error, when to repeat a call, and the table of all codes.',
       },
       {
         name: 'idempotency',
@@ -157,7 +157,7 @@ export const SECTIONS: readonly Section[] = [
         name: 'security',
         file: 'docs/security.md',
         title: 'Security',
-        about: 'What stops whom, with the test of each, and how to report a fault.',
+        about: 'The defences of the service, with the test of each, and how to report a fault.',
       },
       {
         name: 'report-a-fault',
@@ -178,7 +178,7 @@ export const SECTIONS: readonly Section[] = [
         about: 'How to add, test and measure.',
       },
       { name: 'conduct', file: 'CODE_OF_CONDUCT.md', title: 'Code of conduct', about: 'How we speak to one another.' },
-      { name: 'changes', file: 'CHANGELOG.md', title: 'Changes', about: 'What changed, release by release.' },
+      { name: 'changes', file: 'CHANGELOG.md', title: 'Changes', about: 'All changes, release by release.' },
     ],
   },
 ];
