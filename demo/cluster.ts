@@ -174,7 +174,7 @@ export async function clusterDemo({ folder, output, stopped }: Options): Promise
     `${COMMANDS} commands were answered 201; ${askedAgain} of them were asked for again, with their Idempotency-Key`,
   );
 
-  timeline.heading('3. What the webhooks, and the cameras, say of it');
+  timeline.heading('3. The webhooks and the cameras confirm it');
   await until(() => [...made].every(results.has), 'every command has its webhook');
   await Promise.all(cameras.map(({ device }) => device.idle()));
   const executions = cameras.flatMap(({ device }) => [...device.executions]);

@@ -19,11 +19,9 @@ const STEPS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   documents: [node('scripts/check-documents.ts')],
   patterns: [node('scripts/check-patterns.ts')],
   unused: [['knip', '--no-progress', '--treat-config-hints-as-errors']],
-  tests: [node('scripts/tell-tests.ts'), node('test/runs/main.ts', '--suite', 'all')],
   english: [node('scripts/check-english.ts')],
+  tests: [node('scripts/tell-tests.ts'), node('test/runs/main.ts', '--suite', 'all')],
 };
-/** Steps that run only when they are named. */
-const NAMED = ['english'];
 
 const given = process.argv.slice(2);
 const unknown = given.find((name) => !Object.hasOwn(STEPS, name));
@@ -31,7 +29,7 @@ if (unknown !== undefined) {
   process.stderr.write(`${unknown} is no step; the steps are ${Object.keys(STEPS).join(', ')}\n`);
   process.exit(2);
 }
-for (const name of given.length > 0 ? given : Object.keys(STEPS).filter((step) => !NAMED.includes(step)))
+for (const name of given.length > 0 ? given : Object.keys(STEPS))
   for (const [program = '', ...args] of STEPS[name]!) {
     const { status } = spawnSync(program, args, { stdio: 'inherit', cwd: ROOT });
     if (status === 0) continue;

@@ -128,14 +128,19 @@ function History({ about }: { about: string }) {
   );
   return card(
     {
-      title: 'Who changed it',
+      title: 'Changes and their authors',
       bare: true,
       side: a({ class: 'small', href: addressOf(['audit'], { about }) }, 'All changes'),
     },
     loaded(page, ({ rows }) =>
       rows.length === 0
         ? div({ class: 'pad quiet' }, 'No change is recorded.')
-        : rowsTable({ label: 'Who changed it', rows, keyOf: ({ auditId }) => auditId, columns: changeColumns }),
+        : rowsTable({
+            label: 'Changes and their authors',
+            rows,
+            keyOf: ({ auditId }) => auditId,
+            columns: changeColumns,
+          }),
     ),
   );
 }

@@ -149,7 +149,7 @@ async function whoDidIt(t: Test, { world, watched }: Walk): Promise<void> {
   await row.getByText('127.0.0.1').waitFor();
   await page.getByText('/admin/v1/developers/%zz').waitFor();
   await click(row.getByRole('link', { name: 'Loud Harbour' }));
-  const history = page.getByRole('table', { name: 'Who changed it' });
+  const history = page.getByRole('table', { name: 'Changes and their authors' });
   await history.getByText('Silent Harbour → Loud Harbour').waitFor();
   answered();
 }

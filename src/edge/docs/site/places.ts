@@ -120,7 +120,7 @@ export const SECTIONS: readonly Section[] = [
         name: 'scale',
         file: 'docs/scale.md',
         title: 'Scale',
-        about: 'What one node does, and more of them.',
+        about: 'The load that one node carries, and more of them.',
       },
       {
         name: 'qa',

@@ -80,7 +80,7 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * 1. Gather (see createUnitQueue): requests from many sockets share one wait for the disk.
  * 2. Run: BEGIN, then the units, one after another. A unit that throws before it has changed anything is just left out.
  *    When one throws later, all are rolled back and run again, each in a savepoint of its own, so that the failing one is
- *    rolled back alone. Savepoints take an eighth of the statements' time and are hardly ever needed, hence not at first.
+ *    rolled back alone. Savepoints take an eighth of the statements' time and are hardly ever needed, so the first run has none.
  * 3. Settle: COMMIT, wait for the disk, then the units' effects in order, then the answers.
  *
  * A COMMIT that fails rolls all units back and rejects each with DATABASE_UNAVAILABLE; so does a statement that fails for
