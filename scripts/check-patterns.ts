@@ -14,6 +14,7 @@ const OWN_TEXTS: Record<string, string> = {
   'console/base/requests.ts': 'paths of its own table',
   'src/clients/client/transport.ts': 'the address of the service that it is given',
   'src/config.ts': 'settings',
+  'src/runtime/legacy-settings.ts': 'settings',
   'src/runtime/database-hosts.ts': 'settings',
   'src/platform/database/upgrade-plan.ts': 'migrations of the service',
   'src/platform/database/postgres/sets.ts': 'statements of the service',

@@ -26,7 +26,7 @@ t.test('a result takes its own rollout further, and reads no other', async (t) =
   const rolloutId = await start();
   const sent = await commands();
   const raw = await world.raw();
-  await raw.exec(`UPDATE rollouts SET plan = '{' WHERE rollout_id = '${other}'`); // whoever reads it fails
+  await raw.exec(`UPDATE rollouts SET plan = '{' WHERE rollout_id = '${other}'`); // each read of it fails
   for (const [deviceId, command] of sent) await answer(deviceId, command);
   t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 2 } });
   t.equal((await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).status, 200);

@@ -12,8 +12,8 @@ interface End {
 }
 
 /**
- * What the seal of the chain's end says:
- * - `right`: who wrote this end had the encryption key, and so had everybody since the entry at `since`;
+ * The meaning of the seal of the chain's end:
+ * - `right`: the writer of this end had the encryption key, and so had all writers since the entry at `since`;
  * - `none`: there is none for this end;
  * - `unknownKey`: it was made with a key, `keyId`, that this process does not have;
  * - `wrong`: who wrote this end, or this seal, did not have the key.

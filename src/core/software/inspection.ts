@@ -171,7 +171,7 @@ export function createInspection({ database, clock, log, objects, metrics }: Par
     const { binaryId } = registered;
     const stored = await objects.head(objectKey(binaryId), { signal });
     if (stored) await inspect(registered, stored);
-    else await database.transactSoon((unit) => deletePutOff(unit, binaryId));
+    else await database.transact((unit) => deletePutOff(unit, binaryId), { pace: 'soon' });
   }
 
   const putOff = createPutOffInspections({

@@ -62,13 +62,17 @@ export function createPutOffInspections(parts: Parts) {
     if (isNew) {
       const lost = await findUninspected(database.read, AT_A_TIME);
       for (const { binaryId } of lost)
-        await database.transactSoon((unit) => savePutOff(unit, { binaryId, etag: null, dueAt: clock.now() }));
+        await database.transact((unit) => savePutOff(unit, { binaryId, etag: null, dueAt: clock.now() }), {
+          pace: 'soon',
+        });
       isNew = lost.length === AT_A_TIME;
     }
     const found = await findPutOff(database.read, clock.now(), Math.min(AT_A_TIME, room()));
     for (const row of found) {
       const now = clock.now();
-      const isMine = await database.transactSoon((unit) => claimPutOff(unit, row.binaryId, now, dueIn(CLAIM_MS)));
+      const isMine = await database.transact((unit) => claimPutOff(unit, row.binaryId, now, dueIn(CLAIM_MS)), {
+        pace: 'soon',
+      });
       if (isMine && !stopped) take(row);
     }
     const next = isNew ? clock.now() : await whenPutOffIsDue(database.read);
@@ -119,7 +123,9 @@ export function createPutOffInspections(parts: Parts) {
       work.begun();
       try {
         metrics.inspectionsPutOff.inc({ why });
-        await database.transactSoon((unit) => savePutOff(unit, { binaryId, etag, dueAt: dueIn(afterMs) }));
+        await database.transact((unit) => savePutOff(unit, { binaryId, etag, dueAt: dueIn(afterMs) }), {
+          pace: 'soon',
+        });
         arm(Math.min(afterMs, SEARCH_MS));
       } finally {
         work.ended();
@@ -128,7 +134,7 @@ export function createPutOffInspections(parts: Parts) {
 
     /** Stores that a try of this process failed: another process takes it up if this one ends before its last try. */
     claim: (binaryId: string, etag: string | null): Promise<void> =>
-      database.transactSoon((unit) => savePutOff(unit, { binaryId, etag, dueAt: dueIn(CLAIM_MS) })),
+      database.transact((unit) => savePutOff(unit, { binaryId, etag, dueAt: dueIn(CLAIM_MS) }), { pace: 'soon' }),
 
     stop(): void {
       stopped = true;

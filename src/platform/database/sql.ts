@@ -137,7 +137,7 @@ export interface Database {
   readonly transact: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
-  /** What a person must know of the server's settings, as `healthy` has found them; undefined: nothing. */
+  /** A sentence about settings of the server that have changed, as `healthy` has found them; undefined: none has. */
   doubt?(): string | undefined;
   /**
    * Asks a connection from elsewhere (through `ask`) which database it has reached. If that is another database than this

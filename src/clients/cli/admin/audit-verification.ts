@@ -18,7 +18,7 @@ export function faultOf({ broken }: Verification): string | undefined {
 
 const counted = (count: number, what: string): string => `${count} ${count === 1 ? 'entry' : 'entries'} ${what}\n`;
 
-/** What the seal of the end says; a wrong one is a fault, which is told as such. */
+/** The meaning of the seal of the end, in words; a wrong one is a fault, which is told as such. */
 function sealText({ state, since, keyId }: Verification['seal']): string {
   switch (state) {
     case 'right':

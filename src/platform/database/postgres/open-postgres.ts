@@ -204,7 +204,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const busy = createBusyKeys();
   /** The last write for which the server lacked disk or memory. */
   let short = { at: Number.NEGATIVE_INFINITY, reason: '' };
-  /** What a person must know of the server's settings; undefined when they are as at the start. */
+  /** A sentence about settings of the server that have changed; undefined when they are as at the start. */
   let differing: string | undefined;
   function noteCommits(now: string | undefined): void {
     const before = differing;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { type Client, types } from 'pg';
 import type { SqlValue } from '../sql.ts';
 
-// What the service uses of pg beyond its documentation: a new version of the library is looked at here.
+// The parts of pg that the service uses and its documentation lacks. With a new version of the library, look here.
 
 /** The library's connection, which writes messages of the protocol; the library's types lack most of it. */
 export interface Wire {
