@@ -109,7 +109,7 @@ t.test('the documents in a browser', { skip }, async (t) => {
       ['token_inv', '/docs/errors#TOKEN_INVALID'],
       ['startRollout', '/docs/api-rollouts#startRollout'],
       ['recordingSaved', '/docs/events#recordingSaved'],
-      ['LAPEL_RESERVED_PACKAGE_PREFIX', '/docs/reference#settings'],
+      ['LAPEL_RESERVED_PACKAGE_PREFIX', '/docs/reference#advanced-settings'],
       ['time zones windows', '/docs/rollouts#windows-and-time-zones'],
       ['idempotency key', '/docs/idempotency'],
       ['IDEMPOTENCY_KEY_REUSED', '/docs/errors#IDEMPOTENCY_KEY_REUSED'],
