@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createRandom } from '../../device-sim/random.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { QUICK } from './members.ts';
 import { carryOut, put, twoNodes } from './nodes-world.ts';
 
@@ -252,3 +253,21 @@ t.test(
     t.equal(new Set(tenant.receiver.requests.map(({ headers }) => headers['webhook-id'])).size, 13);
   },
 );
+
+t.test('a device that went while the lease of its node was late is not shown as connected', { skip }, async (t) => {
+  const { world, device, elsewhere, wires } = await twoNodes(t, { lease: { renewMs: 100, validMs: 6_000 } });
+  const { link, path } = device;
+  const isReady = async (): Promise<boolean> => (await world.nodes[0]!.vitals.problems()).length === 0;
+  async function search(): Promise<void> {
+    world.clock.advance(4_000);
+    await world.idle();
+  }
+  await search(); // the first one looks at everything
+  wires[0]!.cut('lapel lease', true);
+  await until(async () => !(await isReady()));
+  await link.drop();
+  wires[0]!.mend('lapel lease');
+  await until(isReady);
+  await search();
+  t.match((await elsewhere.get(`${path}/status`)).body, { connected: false });
+});

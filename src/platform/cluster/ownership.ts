@@ -212,8 +212,11 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
 
     /** To be called when the connection with this epoch has ended. */
     left(deviceId: string, epoch: number): void {
-      if (held.get(deviceId)?.epoch === epoch) held.delete(deviceId);
-      if (!leaving && nodes.mayAct()) void release(deviceId, epoch);
+      const isHeld = held.get(deviceId)?.epoch === epoch;
+      if (isHeld) held.delete(deviceId);
+      if (leaving) return;
+      if (nodes.mayAct()) void release(deviceId, epoch);
+      else if (isHeld) unreleased.set(deviceId, epoch); // a late lease may go on, and this row would name a live node
     },
 
     /**
