@@ -235,3 +235,41 @@ t.test(
     t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 1 } });
   },
 );
+
+t.test(
+  'a held command whose rollout is paused elsewhere while it is claimed goes out after the next resume',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const { world, tenant, devices, start, commands, act } = await startRollouts(t, 1, { nodes: 2 });
+    const [device] = devices;
+    const rolloutId = await start();
+    const { transactionId } = (await commands({ silent: true })).get(device!.deviceId)!;
+    await device!.link.drop();
+    await act(rolloutId, 'pause');
+    await world.idle();
+    const link = await world.connect(device!);
+    await world.idle();
+    const holder = new Client({ connectionString: world.databaseUrl as string });
+    await holder.connect();
+    t.teardown(() => holder.end());
+    const elsewhere = await tenant.at(1);
+    const isClaiming = async (): Promise<boolean> =>
+      (await holder.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0;
+
+    await holder.query('BEGIN; LOCK TABLE transactions IN SHARE MODE'); // the claim gets as far as its first write
+    t.equal((await act(rolloutId, 'resume')).status, 200);
+    await until(isClaiming);
+    t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/pause`)).status, 200);
+    await holder.query('COMMIT');
+    await world.idle();
+    t.equal(link.pending('publish').length, 0, 'the pause was first');
+
+    t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/resume`)).status, 200);
+    const command = link.command();
+    for (let second = 0; second < 20 && link.pending('publish').length === 0; second += 1) {
+      world.clock.advance(1_000);
+      await world.idle();
+    }
+    t.match(await command, { transactionId, attempt: 2 });
+  },
+);

@@ -115,7 +115,8 @@ export function createClaiming(parts: ClaimingParts) {
           break;
         }
         const due = await parts.claimReleased(unit, deviceId, transactionId, now);
-        if (due) claimed.push(due);
+        if (!due) continue; // another node has paused its rollout since the read: the next release finds it
+        claimed.push(due);
       }
       heldBack.delete(transactionId);
     }
