@@ -28,3 +28,24 @@ t.test('what does not move when it is moved makes the readiness fail, until it m
   t.same([look.trouble(), look.doubt()], [undefined, undefined]);
   look.stop();
 });
+
+t.test('rows of the same name that belong to different keys are told apart', async (t) => {
+  const clock = createFakeClock();
+  const moved: string[] = [];
+  const look = createSlowLook({
+    clock,
+    log: createLog({ level: 'silent' }),
+    what: 'rollouts',
+    keys: () => ['first', 'second'],
+    overlooked: async (key) => (moved.includes(key) ? undefined : 'running 0'),
+    move: (key) => void moved.push(key),
+    count: () => undefined,
+  });
+  for (let pass = 0; pass < 20 && moved.length < 2; pass += 1) {
+    clock.advance(1_000);
+    await new Promise(setImmediate);
+    t.equal(look.trouble(), undefined, 'each of them moves at once');
+  }
+  t.same(moved, ['first', 'second']);
+  look.stop();
+});

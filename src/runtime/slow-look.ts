@@ -14,6 +14,8 @@ export interface SlowLook {
 }
 
 type Suspect<Key> = [key: Key, row: string | number];
+/** Rows of several keys can have the same identifier. */
+const nameOf = (suspect: Suspect<unknown>): string => JSON.stringify(suspect);
 
 interface Parts<Key> {
   clock: Pick<Clock, 'after'>;
@@ -42,8 +44,8 @@ export function createSlowLook<Key>(parts: Parts<Key>): SlowLook {
   const { clock, log, what, keys, overlooked, move, count, pieceMs = PIECE_MS } = parts;
   let round: Iterator<Key> | AsyncIterator<Key> = [][Symbol.iterator]();
   let suspects: Suspect<Key>[] = [];
-  /** What was overlooked and moved, by its row, until it is seen to move; `isStuck` when it was moved again since. */
-  const moved = new Map<string | number, { key: Key; isStuck: boolean }>();
+  /** What was overlooked and moved, by its name, until it is seen to move; `isStuck` when it was moved again since. */
+  const moved = new Map<string, { suspect: Suspect<Key>; isStuck: boolean }>();
   let cancel: () => void = () => undefined;
   let stopped = false;
 
@@ -62,17 +64,19 @@ export function createSlowLook<Key>(parts: Parts<Key>): SlowLook {
   }
 
   async function look(): Promise<void> {
-    const before = [...moved].map(([row, { key }]): Suspect<Key> => [key, row]);
-    const again = [...before, ...suspects.filter(([, row]) => !moved.has(row))];
+    const before = moved.values().map(({ suspect }) => suspect);
+    const again = [...before, ...suspects.filter((one) => !moved.has(nameOf(one)))];
     suspects = [];
-    for (const [key, row] of again) {
+    for (const suspect of again) {
       if (stopped) return;
+      const [key, row] = suspect;
+      const name = nameOf(suspect);
       if ((await overlooked(key)) !== row) {
-        moved.delete(row);
+        moved.delete(name);
         continue;
       }
-      const isStuck = moved.has(row);
-      moved.set(row, { key, isStuck });
+      const isStuck = moved.has(name);
+      moved.set(name, { suspect, isStuck });
       count();
       log.error({ what, key, row, isStuck }, 'overlooked: something is due, and nobody has moved it; it is moved now');
       move(key);
