@@ -2,6 +2,7 @@ import t from 'tap';
 import { admitting } from '../../src/platform/cluster/node-rows.ts';
 import { rawConnections } from '../../src/platform/database/postgres/raw-connection.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { QUICK, startMember } from './members.ts';
 
 /** The times of a lease for a node that is refused: it gives up soon. */
@@ -155,4 +156,26 @@ t.test('a node whose settings differ from those of another names them', { skip }
     { settings: ['release'], msg: 'a node has other settings than this one' },
     'what only one of them knows is no difference',
   );
+});
+
+t.test('a node whose lease the database has ended, and that cannot register, is cut off', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const member = await startMember(t, url);
+  const open = (): ReturnType<ReturnType<typeof rawConnections>> =>
+    rawConnections(url)({ name: 'other', boundMs: 60_000, onEnd: () => undefined });
+  const [registering, other] = [await open(), await open()];
+  t.teardown(() => [registering, other].map((one) => one.close()));
+  await admitting(registering, async () => {
+    await registering.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    let isCut = false;
+    member.nodes.onCut(() => {
+      isCut = true;
+    });
+    const lost = member.next('lost');
+    await other.query('DELETE FROM nodes');
+    await lost;
+    const failed = (): number => member.lines.filter(({ msg }) => msg.startsWith('the lease was not renewed')).length;
+    await until(() => isCut || failed() > 5);
+    t.ok(isCut, 'other nodes may have its devices');
+  });
 });

@@ -256,7 +256,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
         if (holds) prolong(at); // if the node was cut off meanwhile, it registers anew below
         setLive(nodes);
       } else {
-        if (!isLate) for (const listener of listeners.lost) listener();
+        beLate(); // it is cut off unless it can register soon
         endLease();
       }
     }
