@@ -42,6 +42,8 @@ t.test('the documents in a browser', { skip }, async (t) => {
   await page.addInitScript(
     `addEventListener('securitypolicyviolation', (event) => onViolation(event.violatedDirective))`,
   );
+  // Safari cannot walk through a stream with `for await`.
+  await page.addInitScript('delete ReadableStream.prototype[Symbol.asyncIterator]');
   const colourOf = (selector: string, property: string): Promise<string> =>
     page.evaluate(`getComputedStyle(document.querySelector('${selector}')).getPropertyValue('${property}')`);
 

@@ -83,8 +83,9 @@ async function send(form) {
     const head = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
     let text = '';
     show(shown, `${head}\n`);
-    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text = (text + piece).slice(0, MOST_SHOWN);
+    const pieces = answer.body?.pipeThrough(new TextDecoderStream()).getReader(); // Safari has no `for await` for it
+    for (let piece = await pieces?.read(); piece?.done === false; piece = await pieces.read()) {
+      text = (text + piece.value).slice(0, MOST_SHOWN);
       show(shown, `${head}\n\n${text}`);
       if (text.length === MOST_SHOWN) stopped.abort();
     }
