@@ -51,6 +51,8 @@ t.test('sslmode means what it means to libpq', { skip: NO_POSTGRES || missing.op
   }
   for (const [options, message] of [
     ['?sslmode=verify-full', /the certificate of PostgreSQL is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
+    ['?sslrootcert=system', /the certificate of PostgreSQL is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
+    ['?sslmode=require&sslrootcert=system', /sslrootcert=system needs sslmode=verify-full$/],
     [`?sslmode=verify-full&sslrootcert=${cert}`, /the certificate of PostgreSQL is for another host name$/],
     ['?sslmode=verify-ca', /sslmode=verify-ca needs sslrootcert=FILE with the CA of the server; or write verify-full$/],
     [

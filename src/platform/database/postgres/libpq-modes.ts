@@ -13,7 +13,14 @@ export function withLibpqModes(url: string): string {
   const [, query = ''] = url.split('?', 2);
   const options = new URLSearchParams(query);
   const [mode, root] = [options.get('sslmode'), options.get('sslrootcert')];
-  if (root !== null && root !== 'system' && !existsSync(root))
+  if (root === 'system') {
+    // The CAs that everybody knows, with which libpq permits only this mode. To `pg` it would be the name of a file.
+    if (mode !== null && mode !== 'verify-full') throw new Unfit('sslrootcert=system needs sslmode=verify-full');
+    options.delete('sslrootcert');
+    options.set('sslmode', 'verify-full');
+    return `${url.slice(0, url.indexOf('?'))}?${options}`;
+  }
+  if (root !== null && !existsSync(root))
     throw new Unfit(`sslrootcert=${root} cannot be read: it must name the file of a CA`);
   if (mode === null) return url;
   if (!MODES.includes(mode)) {
