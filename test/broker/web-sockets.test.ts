@@ -113,4 +113,44 @@ t.test('MQTT over WebSocket', async (t) => {
     await ended;
     t.pass();
   });
+
+  t.test(
+    'a developer whose devices begin too many messages loses one of those connections, and no other does',
+    async (t) => {
+      await world.createTenant('small');
+      const small = await open(t, world, await world.registerDevice('small'));
+      const part = bytesOf({
+        cmd: 'publish',
+        topic: 'devices/x/status',
+        payload: JSON.stringify({ padding: 'x'.repeat(4 * 1024 * 1024 - 200) }),
+        qos: 1,
+        messageId: 1,
+      });
+      small.webSocket.send(part.subarray(0, 4_000_000), { fin: false });
+      const large: Awaited<ReturnType<typeof open>>[] = [];
+      while (large.length < 32) large.push(await open(t, world, await world.registerDevice()));
+      const cut = Promise.race(large.map(({ closed }, index) => closed.then(() => index)));
+      for (const { webSocket } of large) {
+        webSocket.on('error', () => undefined);
+        webSocket.send(part, { fin: false });
+      }
+      const index = await cut;
+      t.match(large[index]?.webSocket.readyState, WebSocket.CLOSED);
+      t.equal(small.webSocket.readyState, WebSocket.OPEN, 'the other developer has one');
+      const others = large.filter((_, at) => at !== index);
+      t.ok(others.every(({ webSocket }) => webSocket.readyState === WebSocket.OPEN));
+      const refused = (await world.service.metrics.mqttRefused.get()).values;
+      t.equal(refused.find(({ labels }) => labels['reason'] === 'incomplete_messages')?.value, 1);
+    },
+  );
+
+  t.test('a connection that sends ever more without the end of a message is closed', async (t) => {
+    const { webSocket, closed } = await open(t, world, await world.registerDevice());
+    webSocket.on('error', () => undefined);
+    webSocket.send(Buffer.alloc(1), { fin: false });
+    for (let count = 0; count < 40_000 && webSocket.readyState === WebSocket.OPEN; count += 1)
+      await new Promise((sent) => webSocket.ping(Buffer.alloc(120), true, sent));
+    await closed;
+    t.pass();
+  });
 });

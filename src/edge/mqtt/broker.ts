@@ -322,6 +322,7 @@ export async function createBroker(parts: BrokerParts) {
     proxies: parts.proxies,
     names: parts.names,
     deviceCertificates: parts.deviceCertificates,
+    ownerOf: parts.ownerOf,
     handle,
   });
 

@@ -55,7 +55,7 @@ export interface AcceptedSocket {
   connectReceived(): void;
   /** The CONNECT was refused. Until the connection ends it counts again as one that has not logged in. */
   refused(): void;
-  loggedIn(): void;
+  loggedIn(deviceId: string): void;
 }
 
 interface Waiting {

@@ -49,7 +49,7 @@ export interface Connection {
   address: string;
   /** Called when the whole CONNECT has arrived. */
   connectReceived(): void;
-  loggedIn(): void;
+  loggedIn(deviceId: string): void;
   /** Called when the CONNECT was refused. */
   refused(): void;
 }

@@ -37,6 +37,8 @@ interface Parts {
   proxies: Proxies | undefined;
   /** The host names that browsers may have in `Host`; undefined accepts every name. */
   names: HostNames | undefined;
+  /** Returns the developer of a device, if it is known. */
+  ownerOf(deviceId: string): string | undefined;
   /** Called when the bytes of MQTT begin on a connection, after TLS and WebSocket are set up. */
   handle(
     connection: Duplex,
@@ -55,7 +57,7 @@ const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALI
 
 /** Creates the listeners for devices: TCP, TLS, WebSocket. */
 export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle, ...parts }: Parts) {
-  const { gateOf, proxies, names, deviceCertificates } = parts;
+  const { gateOf, proxies, names, deviceCertificates, ownerOf } = parts;
   const checkHost = names && createHostCheck(names);
   const servers: net.Server[] = [];
   const inLoop = createTurns(HANDSHAKES_PER_TURN);
@@ -200,7 +202,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
         response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end();
       };
       const { admit, of } = acceptedSockets();
-      const webSockets = createWebSockets();
+      const webSockets = createWebSockets({ onCut: () => metrics.mqttRefused.inc({ reason: 'incomplete_messages' }) });
       const server = secured
         ? https.createServer({ ...options, ...optionsOf(secured.files()) }, upgradeOnly)
         : http.createServer(options, upgradeOnly);
@@ -228,9 +230,9 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
         const accepted = ofClient(request, of(socket));
         if (!accepted) return socket.destroy();
         webSockets.open(request, socket, head, (stream, whenLoggedIn) => {
-          const loggedIn = (): void => {
-            whenLoggedIn();
-            accepted.loggedIn();
+          const loggedIn = (deviceId: string): void => {
+            whenLoggedIn(ownerOf(deviceId) ?? '');
+            accepted.loggedIn(deviceId);
           };
           const transport = secured ? 'wss' : 'ws';
           handle(stream, {

@@ -124,7 +124,7 @@ export function createPacketGuard(parts: GuardParts) {
       connected() {
         if (phase !== 'connecting') return;
         phase = 'open';
-        connection.loggedIn();
+        connection.loggedIn(client.id);
         read();
       },
       silent,

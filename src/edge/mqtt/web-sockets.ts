@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { LONGEST_CUT } from './packet-guard.ts';
+import { createPartialMessages, type WatchedMessages } from './partial-messages.ts';
 
 /** The WebSocket subprotocols: that of MQTT 3.1.1 [MQTT-6.0.0-3], and the one that clients of MQTT 3.1 offer. */
 const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'];
@@ -33,7 +34,7 @@ function watchBytes(socket: Socket): () => void {
 }
 
 /** Turns the messages of a WebSocket into one stream of MQTT bytes, and back. */
-function toStream(webSocket: WebSocket): Duplex {
+function toStream(webSocket: WebSocket, { whole }: WatchedMessages): Duplex {
   // `allowHalfOpen: false`: when the client ends its side, this side ends as well, and Aedes notices it.
   const stream = createWebSocketStream(webSocket, { allowHalfOpen: false });
   stream.on('error', () => undefined); // the error also closes the WebSocket, and Aedes notices the close
@@ -42,13 +43,19 @@ function toStream(webSocket: WebSocket): Duplex {
     stream._write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), 'buffer' as BufferEncoding, callback);
   };
   webSocket.prependListener('message', (_data: unknown, isBinary: boolean) => {
+    whole();
     if (!isBinary) stream.destroy(); // MQTT must be in binary messages [MQTT-6.0.0-1]
   });
   return stream;
 }
 
-/** Creates the function that turns an HTTP connection into a WebSocket that carries MQTT. */
-export function createWebSockets() {
+/**
+ * Creates the function that turns an HTTP connection into a WebSocket that carries MQTT. `onCut` is called when a connection
+ * is closed because incomplete messages take too much memory.
+ */
+export function createWebSockets({ onCut }: { onCut(): void }) {
+  // A message, and what may stand before it in the same piece of data.
+  const watch = createPartialMessages({ largest: LARGEST_MESSAGE + 64 * 1024, onCut });
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -61,10 +68,15 @@ export function createWebSockets() {
       request: http.IncomingMessage,
       socket: Socket,
       head: Buffer,
-      opened: (stream: Duplex, whenLoggedIn: () => void) => void,
+      opened: (stream: Duplex, whenLoggedIn: (owner: string) => void) => void,
     ): void {
       server.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
-        opened(toStream(webSocket), watchBytes(socket));
+        const ended = watchBytes(socket);
+        const watched = watch(socket);
+        opened(toStream(webSocket, watched), (owner) => {
+          ended();
+          watched.belongsTo(owner);
+        });
       });
     },
   };

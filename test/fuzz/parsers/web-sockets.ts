@@ -72,9 +72,9 @@ function unframed(bytes: Buffer): { payload: Buffer; isWhole: boolean } {
 
 interface Opened {
   stream: Duplex;
-  whenLoggedIn(): void;
+  whenLoggedIn(owner: string): void;
 }
-const webSockets = createWebSockets();
+const webSockets = createWebSockets({ onCut: () => undefined });
 const opening = new WeakMap<object, (opened: Opened) => void>();
 /** Node's own HTTP server, which gets its connections from memory: no port, and no wait. */
 const server = createServer();
@@ -103,7 +103,7 @@ async function received(pieces: readonly Buffer[], isLoggedIn: boolean): Promise
   ours.on('error', () => undefined).resume();
   ours.write(UPGRADE);
   const { stream, whenLoggedIn } = await promise;
-  if (isLoggedIn) whenLoggedIn();
+  if (isLoggedIn) whenLoggedIn('dev');
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   const closed = Promise.withResolvers<void>();
