@@ -1,6 +1,6 @@
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { ReceiverName } from './delivery.ts';
-import type { Outcome } from './delivery-repository.ts';
+import { byKey, type Outcome } from './delivery-repository.ts';
 import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
 import { insertAttempt, listFailing, saveFailing } from './log/attempt-repository.ts';
 
@@ -66,7 +66,7 @@ export function createFailures({ database, endpoints }: Parts) {
     write(unit: UnitOfWork, batch: readonly Concluded[]): Promise<void>[] | undefined {
       if (failing.size === 0 && batch.every(({ failure }) => !failure)) return undefined;
       const last = new Map(batch.map((outcome) => [keyOf(outcome.receiver), outcome]));
-      const attempts = batch.map(async (outcome) => {
+      const attempts = batch.toSorted(byKey).map(async (outcome) => {
         const { failure, attempts: attempt, at, statusCode, sent } = outcome;
         if (failure) await insertAttempt(unit, outcome, { ...failure, attempt, at, statusCode, sent });
       });

@@ -2,7 +2,7 @@ import { isDatabaseAway } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { type Outcome, saveOutcome } from './delivery-repository.ts';
+import { byKey, type Outcome, saveOutcome } from './delivery-repository.ts';
 
 // The most outcomes in one unit of work; more would delay the units behind it.
 const BATCH = 128;
@@ -24,11 +24,6 @@ interface Options<Written extends Outcome> {
   /** Called when no write is running any more. */
   rested(): void;
 }
-
-/** The order in which every writer changes deliveries, so that two writers never wait for each other. */
-const byKey = (a: Outcome, b: Outcome): number =>
-  compare(a.applicationId, b.applicationId) || compare(a.deliveryId, b.deliveryId);
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Stores outcomes of attempts in the background. Outcomes that come during a unit of work go together into the next one.
