@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import type { Tenant, World } from '../world.ts';
 import { QUICK } from './members.ts';
 import { nodesSeen, put, twoNodes } from './nodes-world.ts';
@@ -81,6 +82,73 @@ t.test('when a node stops in order, the next one sends the rest to its receivers
   await world.service[Symbol.asyncDispose]();
   await record(elsewhere, tenant, 10);
   once(t, await take(tenant, 20));
+});
+
+/** An application whose deliveries, made through the first node, were given up; a range of them can be made to wait. */
+async function givenUp(t: Test, count: number) {
+  const nodes = await twoNodes(t);
+  const { world, tenant, elsewhere } = nodes;
+  tenant.receiver.answer({ status: 410 });
+  await record(tenant.api, tenant, count);
+  await until(async () => {
+    const { body } = await tenant.api.get(`${tenant.path}/webhooks/deliveries?status=gone&limit=1000`);
+    return body.deliveries.length === count;
+  });
+  await world.idle();
+  tenant.receiver.answer({ status: 204 });
+  tenant.receiver.forget();
+  const url = `${tenant.path}/webhooks/deliveries/redeliver`;
+  const send = (api: Tenant['api'], range: object = {}) => api.post(url, { json: range });
+  return {
+    ...nodes,
+    /** Asks a node for all of them. */
+    sendAll: (api = tenant.api) => send(api, { status: 'gone' }),
+    /** Asks a node for a range that examines none of them. */
+    sendNone: (api = elsewhere) => send(api, { status: 'gone', since: '2099-01-01T00:00:00Z' }),
+    /** Makes a range wait at one of these deliveries until the returned function is called. */
+    async block() {
+      const raw = await world.raw();
+      await raw.exec('BEGIN');
+      const [row] = await raw.all<{ id: string }>(
+        `SELECT delivery_id AS id FROM deliveries WHERE status = 'gone' ORDER BY delivery_id DESC LIMIT 1 FOR UPDATE`,
+      );
+      if (!row) throw new Error('no delivery was given up');
+      return () => raw.exec('ROLLBACK');
+    },
+    /** Resolves when a range has the turn of the application. */
+    async begun(): Promise<void> {
+      const raw = await world.raw();
+      await until(async () => (await raw.all('SELECT 1 AS one FROM redeliveries WHERE held_until > 0')).length > 0);
+    },
+  };
+}
+const RUNNING = { status: 429, headers: { 'lapel-error-code': 'REDELIVERY_RUNNING' } };
+
+t.test('while a node makes a range due, the other one refuses a range of the application', { skip }, async (t) => {
+  const { sendAll, sendNone, block, begun } = await givenUp(t, 60);
+  const unblock = await block();
+  const first = sendAll();
+  await begun();
+  t.match(await sendNone(), RUNNING);
+  await unblock();
+  t.match(await first, { status: 202, body: { redelivered: 60 } });
+  t.match(await sendNone(), { status: 202, body: { redelivered: 0 } }, 'after its end the next one may');
+});
+
+t.test('the ranges of all nodes together go out at one pace', { skip }, async (t) => {
+  const { world, tenant, elsewhere, sendAll } = await givenUp(t, 1_000);
+  const { receiver } = tenant;
+  const before = receiver.requests.length;
+  const sent = (): number => receiver.requests.length - before;
+  t.match(await sendAll(), { body: { redelivered: 1_000 } });
+  for (let index = 0; index < 1_000; index += 1) await receiver.next();
+  await world.idle();
+  const all = { json: { status: 'delivered' } };
+  t.match(await elsewhere.post(`${tenant.path}/webhooks/deliveries/redeliver`, all), { status: 202 });
+  await world.idle();
+  t.ok(sent() <= 1_060, `${sent() - 1_000} more at once: the pace goes on`);
+  world.clock.advance(10_000);
+  for (let index = 1_000; index < 2_000; index += 1) await receiver.next();
 });
 
 t.test('a lost hint delays a webhook only until the next search', { skip }, async (t) => {

@@ -99,6 +99,7 @@ export async function createCustomer(t: Test, world: World, name: string) {
   world.clock.advance(11_000);
   await until(() => failing.requests.length > 0);
   await world.idle();
+  await api.post(`${path}/webhooks/deliveries/redeliver`, { json: { setting: 'deviceEvent' } });
   return {
     ...tenant,
     name,

@@ -71,7 +71,8 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
 
 void t.test('a range goes out at a pace, also over several calls, and one call at a time', async (t) => {
   const receiver = await createTestReceiver(t);
-  const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
+  const { open, applications, addApplication, metrics, clock, database } = await createSetUp(t, receiver.url);
+  await addApplication('app-2', null);
   const { webhooks, record } = await open();
   await Promise.all(Array.from({ length: 1_200 }, () => record()));
   await webhooks.idle();
@@ -96,6 +97,63 @@ void t.test('a range goes out at a pace, also over several calls, and one call a
   t.ok((await log.redeliverRange('app-1', range)) >= 1_200, 'after its end the next one may');
   await webhooks.idle();
   t.ok(sent() <= 1_201 + 250, `${sent() - 1_201} more at once: the pace goes on`);
+});
+
+void t.test('a node that dies in the middle of a range blocks the application for half a minute only', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  await Promise.all(Array.from({ length: 120 }, () => record()));
+  await webhooks.idle();
+  const parts = { clock, metrics, webhooks, courtesy, findApplication: applications.findIn };
+  let units = 0;
+  const stuck = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  const dying = createDeliveryLog({
+    ...parts,
+    database: {
+      ...database,
+      async transact(work, options) {
+        units += 1;
+        if (units === 3) {
+          stuck.resolve();
+          await goesOn.promise;
+        }
+        return database.transact(work, options);
+      },
+    },
+  });
+  const other = createDeliveryLog({ ...parts, database });
+  const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
+  const first = dying.redeliverRange('app-1', range);
+  await stuck.promise; // after its first page
+  await t.rejects(other.redeliverRange('app-1', range), { code: 'REDELIVERY_RUNNING' });
+  clock.advance(29_999);
+  await t.rejects(other.redeliverRange('app-1', range), { code: 'REDELIVERY_RUNNING' }, 'it may still be at work');
+  clock.advance(1);
+  const second = other.redeliverRange('app-1', range);
+  goesOn.resolve();
+  await t.rejects(first, { code: 'REDELIVERY_RUNNING' }, 'a node that was only slow ends its range');
+  t.ok((await second) >= 70);
+  await webhooks.idle();
+  t.ok(await other.redeliverRange('app-1', range), 'and the end of one does not end the turn of another');
+});
+
+void t.test('a turn that a wrong clock has stored blocks no range, and delays no webhook', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  await record();
+  await webhooks.idle();
+  const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
+  t.equal(await log.redeliverRange('app-1', range), 1);
+  await webhooks.idle();
+  const late = clock.now() + 40 * 24 * 3_600_000_000;
+  await database.transact((unit) => unit.run('UPDATE redeliveries SET held_until = ?, paced_until = ?', late, late));
+  t.equal(await log.redeliverRange('app-1', range), 1);
+  await webhooks.idle();
+  t.equal(receiver.requests.length, 3);
 });
 
 void t.test('a range that is asked for again puts off nothing that is due before', async (t) => {

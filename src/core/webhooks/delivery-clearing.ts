@@ -3,6 +3,7 @@ import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clearing, leavingApplications, pagesBy } from '../applications/clearing.ts';
 import type { DeliveryKey } from './delivery.ts';
 import { removeAttempts } from './log/attempt-repository.ts';
+import { forgetTurns } from './log/redelivery-turns.ts';
 
 const REMOVE = inSets('DELETE FROM deliveries WHERE application_id = ? AND delivery_id = ?', ['text', 'text']);
 
@@ -32,8 +33,9 @@ export const deliveryClearing = (): Clearing<DeliveryKey> => ({
   },
 });
 
-/** Deletes what is known of the receivers of an application, in the unit of work that removes the application. */
+/** Deletes what is known of the receivers and redeliveries of an application, in the unit of work that removes the application. */
 export async function forgetReceivers(unit: UnitOfWork, applicationId: string): Promise<void> {
   await unit.run('DELETE FROM failing_receivers WHERE application_id = ?', applicationId);
   await unit.run('DELETE FROM receiver_hours WHERE application_id = ?', applicationId);
+  await forgetTurns(unit, applicationId);
 }

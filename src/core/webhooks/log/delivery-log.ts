@@ -19,7 +19,7 @@ import {
   makeDue,
   makeRangeDue,
 } from './delivery-log-repository.ts';
-import { createRedeliveryPace } from './redelivery-pace.ts';
+import { endTurn, keepTurn, type RedeliveryTurn, takeTurn } from './redelivery-turns.ts';
 
 /** The number of rows that one unit of work examines and makes due, so that other units can run in between. */
 const ROWS_PER_UNIT = 50;
@@ -52,21 +52,19 @@ export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 /** The deliveries that an application sees, and the ways to send them again (contract, section 3). */
 export function createDeliveryLog({ database, clock, webhooks, courtesy, metrics, findApplication }: Parts) {
-  const pace = createRedeliveryPace({ clock });
-  /** The applications of which a range is being made due. */
-  const atWork = new Set<string>();
-
-  async function makeAllDue(applicationId: string, range: DueRange): Promise<number> {
+  async function makeAllDue(held: RedeliveryTurn, range: DueRange): Promise<number> {
+    const { applicationId } = held;
     const before = idsFrom('msg', range.until + MILLISECOND_MICROS);
     let after = idsFrom('msg', range.since);
     let count = 0;
     for (;;) {
       const began = performance.now();
-      const times = { now: clock.now(), dueAt: pace.next(applicationId) };
       const { made, last } = await database.transact(async (unit) => {
-        const found = await makeRangeDue(unit, applicationId, range, { after, before }, times, ROWS_PER_UNIT);
+        const now = clock.now();
+        const { dueAt, took } = await keepTurn(unit, held, now);
+        const found = await makeRangeDue(unit, applicationId, range, { after, before }, { now, dueAt }, ROWS_PER_UNIT);
+        took(found.made.length);
         unit.onCommit(() => {
-          pace.took(applicationId, found.made.length);
           for (const setting of new Set(found.made)) webhooks.due({ applicationId, setting });
         });
         return found;
@@ -78,12 +76,11 @@ export function createDeliveryLog({ database, clock, webhooks, courtesy, metrics
     }
   }
 
-  async function makeUndeliveredDue(applicationId: string, range: Redelivery): Promise<number> {
-    const until = Math.min(range.until, clock.now() + 1);
+  async function makeUndeliveredDue(held: RedeliveryTurn, range: Redelivery): Promise<number> {
     let count = 0;
     for (const status of range.status === undefined ? UNDELIVERED : [range.status]) {
-      if (status === 'waiting' && !(await hasWaiting(database.read, applicationId))) continue;
-      count += await makeAllDue(applicationId, { ...range, status, until });
+      if (status === 'waiting' && !(await hasWaiting(database.read, held.applicationId))) continue;
+      count += await makeAllDue(held, { ...range, status });
     }
     return count;
   }
@@ -111,19 +108,25 @@ export function createDeliveryLog({ database, clock, webhooks, courtesy, metrics
 
     /**
      * Sends the deliveries of a range again, each once (without a status: all undelivered ones that were attempted); returns
-     * their number. Deliveries that are made meanwhile are not included. They go out at the pace of redelivery-pace.ts.
-     * Throws REDELIVERY_RUNNING.
+     * their number. Deliveries that are made meanwhile are not included. They go out at the pace of redelivery-turns.ts.
+     * Throws REDELIVERY_RUNNING, APPLICATION_UNREGISTERED.
      */
     async redeliverRange(applicationId: string, range: Redelivery): Promise<number> {
-      if (atWork.has(applicationId)) {
+      const until = Math.min(range.until, clock.now() + 1);
+      const held = await database.transact(async (unit) => {
+        const taken = await takeTurn(unit, applicationId, clock.now());
+        if (!taken) await findApplication(unit, applicationId);
+        return taken;
+      });
+      if (!held) {
         metrics.httpRefused.inc({ bound: 'redelivery' });
         throw new DomainError('REDELIVERY_RUNNING');
       }
-      atWork.add(applicationId);
       try {
-        return await makeUndeliveredDue(applicationId, range);
+        return await makeUndeliveredDue(held, { ...range, until });
       } finally {
-        atWork.delete(applicationId);
+        // When the database is away, the turn ends by its time, and the caller hears what happened to the range.
+        await database.transact(async (unit) => endTurn(unit, held)).catch(() => undefined);
       }
     },
 
