@@ -2,6 +2,7 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { DomainError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { loadLate } from '../../runtime/late-load.ts';
+import { namesClock } from './wrong-time.ts';
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
@@ -105,8 +106,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
     const cancel = clock.after(deadlineMs, () => deadline.abort(new Error(`no answer within ${deadlineMs} ms`)));
     try {
       return await work({ abortSignal: signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal });
-    } catch (cause) {
-      throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause });
+    } catch (thrown) {
+      throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause: namesClock(thrown, clock.wall()) });
     } finally {
       cancel();
     }
