@@ -55,7 +55,7 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
     await service.start();
   };
   await faults.try({
-    alerts: ['LapelClockWrong'],
+    alerts: ['LapelClockWrong', 'LapelClocksDiffer'],
     fault: 'the clock of the service is a minute ahead',
     make: () => set(0, 1),
     end: () => at(0), // the time of a process never goes back
