@@ -44,6 +44,11 @@ t.test('a message above 256 KiB is acknowledged and told with its id; above 4 Mi
     link.puback(packet);
     await link.next('puback');
   }
+  // The length of a packet is that of its payload, of its topic with two bytes before it, and of its number.
+  const longest = 256 * 1024 - 2 - Buffer.byteLength(`devices/${deviceId}/status`) - 2;
+  link.publish('status', '{"lang":"en"}'.padEnd(longest));
+  await link.next('puback');
+  t.match((await tenant.api.get(`${path}/status`)).body, { lang: 'en' }, 'one of exactly 256 KiB is read');
   link.publish('status', '{"lang":"ja"}');
   await link.next('puback');
   t.match((await tenant.api.get(`${path}/status`)).body, { lang: 'ja' }, 'the next message is read');

@@ -137,10 +137,12 @@ t.test('devices get a certificate for their certification request', { skip }, as
     const plain = await batch();
     const { csr } = makeRequest(tls);
     const deviceId = deviceIdOf(4040);
+    const before = await refusal('csr');
     const missing = await ask({ deviceId, code });
     t.match(missing, { status: 400, body: { details: [{ loc: ['body', 'csr'], type: 'missing' }] } });
     const extra = await ask({ deviceId, code: plain.code, csr });
     t.match(extra, { status: 400, body: { details: [{ loc: ['body', 'csr'], type: 'extra_forbidden' }] } });
+    t.equal((await refusal('csr')) - before, 2, 'both are counted as refused');
     const unknown = 'x'.repeat(43);
     for (const asked of [{ code: unknown }, { code: unknown, csr }, { code: unknown, csr: 'x' }])
       t.match(await ask({ deviceId, ...asked }), { status: 403, body: { message: 'the enrolment is refused.' } });

@@ -83,6 +83,8 @@ t.test('devices renew their certificates', { skip }, async (t) => {
     ] as const)
       t.match(await renew(deviceId, cert), { status: 403, body: { message: 'the enrolment is refused.' } });
     t.equal((await refusal('certificate')) - before, 4);
+    const told = (await audited('REFUSE /v1/enrolments')).find(({ details }) => details['reason'] === 'certificate');
+    t.match(told?.details, { samples: [{ address: '127.0.0.1' }] }, 'the audit log says from where');
     await admin.patch(`/admin/v1/devices/${own}`, { json: { blocked: true } });
     t.equal((await renew(own, shown)).status, 403, 'a blocked device');
     await admin.patch(`/admin/v1/devices/${own}`, { json: { blocked: false } });

@@ -43,6 +43,8 @@ t.test(
     const { world, ids, pass, metric, lines } = await setUp(t);
     const lastSweep = (kind: string) => metric('retention_last_sweep_timestamp_seconds', { kind });
     t.equal(await lastSweep('transactions'), world.clock.now() / 1_000_000, 'a first sweep that never comes is missed');
+    await pass(0);
+    t.equal(await lastSweep('transactions'), world.clock.now() / 1_000_000, 'one without a transaction ends, too');
     const tenant = await world.createTenant();
     const device = await world.activatedDevice(tenant); // transaction 1
     const put = async () => transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));

@@ -100,6 +100,25 @@ t.test('a failed write loses nothing: it is repeated', async (t) => {
   t.equal(stored(), at);
 });
 
+t.test('a time that a removal takes out, and puts back when it is rolled back late, is written', async (t) => {
+  const { clock, database, presence, stored, settled } = await setUp(t);
+  presence.heard(idOf(0));
+  const at = clock.now();
+  const removal = database.transact(async (unit) => {
+    await presence.remove(unit, idOf(0));
+    await presence.remove(unit, idOf(1)); // which was not heard
+    clock.advance(60_000); // the timer finds nothing to write
+    throw new Error('rolled back');
+  });
+  await t.rejects(removal, { message: 'rolled back' });
+  t.equal(presence.newerThanStored(idOf(0)), at);
+  t.equal(presence.newerThanStored(idOf(1)), undefined);
+  await settled();
+  clock.advance(60_000);
+  await settled();
+  t.equal(stored(), at);
+});
+
 t.test('the last-seen time never goes back, and nothing is kept for unknown devices', async (t) => {
   const { clock, file, presence, stored, count, settled } = await setUp(t);
   file.exec(`INSERT INTO device_presence VALUES ('${idOf(0)}', ${clock.now() + 5})`);

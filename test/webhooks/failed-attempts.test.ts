@@ -1,9 +1,16 @@
 import t from 'tap';
-import { listAttempts, listFailing } from '../../src/core/webhooks/log/attempt-repository.ts';
+import {
+  insertAttempt,
+  listAttempts,
+  listFailing,
+  saveFailing,
+} from '../../src/core/webhooks/log/attempt-repository.ts';
 import { createDeliveryLog } from '../../src/core/webhooks/log/delivery-log.ts';
 import { deliverySweep } from '../../src/core/webhooks/log/delivery-sweep.ts';
+import { createReceiverHours, listHours } from '../../src/core/webhooks/log/receiver-hours.ts';
 import { ANSWER_BYTES, createStoredAnswers } from '../../src/core/webhooks/log/stored-answers.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver, type TestAnswer } from './test-receiver.ts';
 
@@ -124,4 +131,22 @@ void t.test('failed attempts, and failing receivers, are stored', async (t) => {
     await later.webhooks.idle();
     t.same(await failing(), []);
   });
+});
+
+void t.test('nothing is stored about an attempt whose application was removed during it', async (t) => {
+  const { clock, database, ids } = await createSetUp(t, null);
+  const gone = { applicationId: 'gone', deliveryId: 'msg' };
+  const attempt = { attempt: 1, at: 1, statusCode: 500, error: 'answered 500', duration: 1, answer: null, sent: null };
+  const failing = { ...gone, setting: 'deviceEvent', since: 1, failedAt: 1, statusCode: 500, error: 'x' } as const;
+  const hours = createReceiverHours({ database, clock, ids, log: createLog({ level: 'silent' }) });
+  for (const applicationId of ['gone', 'app-1']) hours.count({ applicationId, setting: 'deviceEvent' }, false);
+  await database.transact(async (unit) => {
+    await insertAttempt(unit, { ...gone, round: 0 }, attempt);
+    await saveFailing(unit, failing);
+  });
+  await hours.close();
+  t.same(await listAttempts(database.read, gone), []);
+  t.same(await listFailing(database.read), []);
+  const counted = (await listHours(database.read, 0)).map(({ applicationId, failed }) => [applicationId, failed]);
+  t.same(counted, [['app-1', 1]], 'the others are counted');
 });
