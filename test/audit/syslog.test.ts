@@ -164,6 +164,26 @@ t.test('a receiver that does not take everything gets it again', async (t) => {
   t.same(distinct(got.map(read)), await sealed(world));
 });
 
+t.test('a stop does not wait for a receiver that keeps its connection open', async (t) => {
+  const sockets: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.push(socket.on('error', () => undefined).resume());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const world = await startWorld(t, { env: { LAPEL_AUDIT_SYSLOG: `tcp://127.0.0.1:${port}` } });
+  await change(world, 1);
+  await until(() => {
+    world.clock.advance(SECOND);
+    return sockets.length > 0;
+  });
+  await world.service[Symbol.asyncDispose]();
+  await until(() => sockets.every((socket) => socket.destroyed || socket.readableEnded));
+  t.pass('though the time stood still');
+});
+
 t.test('after a restore the receiver gets what happened since, at positions that it has seen before', async (t) => {
   const folder = t.testdir({ data: {} });
   const receiver = createReceiver(t, join(folder, 'taken'));

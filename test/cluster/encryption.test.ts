@@ -69,6 +69,22 @@ t.test('two nodes change the encryption key together, without a restart', { skip
   });
 });
 
+t.test('a node with a key encrypts nothing while another one has none', { skip }, async (t) => {
+  const dataDir = t.testdir();
+  const file = join(dataDir, 'keys');
+  writeFileSync(file, keyLine('first'));
+  const world = await startWorld(t, {
+    dataDir,
+    nodes: 2,
+    settings: (node) => ({ encryption: node === 1 ? { file } : null }),
+  });
+  await nodesSeen(world, 0, 2);
+  const tenant = await world.createTenant();
+  const elsewhere = await tenant.at(1);
+  t.equal((await elsewhere.post(`${tenant.path}/refresh_authkey`)).status, 201);
+  t.same(await columnsWith(world, await world.raw(), ['enc:v1:first:']), []);
+});
+
 t.test('a node that was cut off during a rotation reads the new key as soon as it is back', { skip }, async (t) => {
   const dataDir = t.testdir();
   const files = [0, 1].map((node) => join(dataDir, `keys-of-${node}`));

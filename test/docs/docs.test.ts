@@ -62,6 +62,13 @@ t.test('documents and reference at the newest release', async (t) => {
     }
   });
 
+  t.test('each parameter of the reference says where it stands', async (t) => {
+    const all = await Promise.all(pages.map(async (path) => String((await anonymous.get(path)).body)));
+    const places = all.flatMap((page) => [...page.matchAll(/string in (\w*)/g)].map(([, place]) => place));
+    t.ok(places.length > 100);
+    t.same(new Set(places), new Set(['header', 'path', 'query']));
+  });
+
   t.test('they have the addresses of the service', async (t) => {
     const { body: api } = await anonymous.get('/openapi.json');
     t.equal(api.servers[0].url, base);

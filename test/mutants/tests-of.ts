@@ -6,14 +6,17 @@ const TESTS = join(import.meta.dirname, '..');
 /** The test groups and folders of rooms of src/, the longest path first. Others have the tests of their own name. */
 const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = [
   ['src/core/software', ['software', 'flow']],
-  ['src/core/transactions', ['transactions', 'flow']],
+  ['src/core/transactions', ['transactions', 'flow', 'api', 'admin']],
   ['src/core/outbox', ['outbox', 'transactions']],
   ['src/core/webhooks', ['webhooks', 'flow']],
   ['src/core/rollouts', ['rollouts']],
-  ['src/core/sessions', ['sessions', 'flow']],
-  ['src/core/selection', ['rollouts', 'fleet']],
+  ['src/core/sessions', ['sessions', 'flow', 'removals']],
+  ['src/core/selection', ['rollouts', 'fleet', 'api']],
   ['src/core/enrolments', ['enrolment']],
   ['src/core/authorities', ['enrolment']],
+  ['src/core/applications', ['applications', 'flow', 'api']],
+  ['src/core/devices', ['devices', 'flow', 'enrolment']],
+  ['src/core/events', ['events', 'flow', 'broker']],
   ['src/core/requests', ['flow']],
   ['src/edge/admin/sign-in', ['people']],
   ['src/edge/admin', ['admin', 'people']],
@@ -21,6 +24,7 @@ const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = 
   ['src/edge/feed', ['broker', 'api']],
   ['src/edge/pages', ['http', 'docs']],
   ['src/edge/docs', ['docs']],
+  ['src/edge/http', ['http', 'flow', 'api', 'starvation']],
 ];
 const USUAL = ['flow'];
 /** These repeat crashes for minutes, or fill disks; a mutant is tried against the others. */
