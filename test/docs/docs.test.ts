@@ -69,6 +69,25 @@ t.test('documents and reference at the newest release', async (t) => {
     t.same(new Set(places), new Set(['header', 'path', 'query']));
   });
 
+  t.test('an example of the typed client takes an answer where there is one, and only there', async (t) => {
+    type Answers = Record<string, { content?: Record<string, unknown> }>;
+    type Sampled = { operationId: string; responses: Answers; 'x-codeSamples'?: { source: string }[] };
+    const { body: api } = await anonymous.get('/openapi.json');
+    const operations = Object.values(api.paths as Record<string, object>).flatMap((path) =>
+      Object.values<Partial<Sampled>>(path as Record<string, Partial<Sampled>>),
+    );
+    let without = 0;
+    for (const { operationId, responses = {}, 'x-codeSamples': samples = [] } of operations) {
+      const sample = samples.find(({ source }) => source.includes(`lapel.${operationId}(`))?.source;
+      if (sample === undefined) continue;
+      const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      const hasAnswer = good.some(([, { content = {} }]) => 'application/json' in content);
+      t.equal(sample.includes('const answer = '), hasAnswer, operationId);
+      if (!hasAnswer) without += 1;
+    }
+    t.ok(without >= 5);
+  });
+
   t.test('they have the addresses of the service', async (t) => {
     const { body: api } = await anonymous.get('/openapi.json');
     t.equal(api.servers[0].url, base);

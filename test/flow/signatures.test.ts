@@ -69,6 +69,8 @@ t.test('only software with a signature that verifies is distributed', async (t) 
     const another = await world.createTenant('other');
     t.same((await another.api.get(`${another.path}/software-keys`)).body.keys, [], 'keys belong to one developer');
     const all = '/admin/v1/developers/other/software-keys';
+    const nobody = await admin.delete(`/admin/v1/developers/nobody/software-keys/${key.keyId}`);
+    t.match(nobody, { status: 404, headers: { 'lapel-error-code': 'DEVELOPER_NOT_FOUND' } });
     const keys = await Promise.all(
       Array.from({ length: 21 }, () => admin.post(all, { json: { name: 'k', publicKey: createKeyPair().publicKey } })),
     );

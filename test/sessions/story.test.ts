@@ -56,6 +56,20 @@ function inShort({ kind, connection, command, event, change }: Entry): string {
   return connection?.reason ? `${kind} ${connection.reason}` : kind;
 }
 
+t.test('facts about connections that cannot be stored are stored later', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const raw = await world.raw();
+  const mend = await raw.breakWrites('INSERT ON connection_log');
+  await world.connect(device);
+  await settled(world);
+  t.same(await raw.all('SELECT kind FROM connection_log'), []);
+  await mend();
+  world.clock.advance(MINUTE);
+  t.match((await storyOf(world, device.deviceId)).map(inShort), ['connected']);
+});
+
 t.test('the story of a device', async (t) => {
   const world = await startWorld(t);
   const { clock } = world;
