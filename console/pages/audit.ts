@@ -35,14 +35,27 @@ const CSV = [
   'objects',
 ] as const satisfies readonly (keyof AuditEntry)[];
 
+/** What the seal of the end says; a wrong one is told as a broken entry. */
+function saidOfSeal({ state, since, keyId }: AuditVerification['seal']): string {
+  if (state === 'right')
+    return `The end is sealed with the encryption key ${keyId}, and so was each since position ${since}.`;
+  if (state === 'unknownKey')
+    return `The end is sealed with the encryption key ${keyId}, which is not known here: the seal was not checked.`;
+  return keyId === null
+    ? 'The end has no seal: who can write the database can write the chain anew.'
+    : 'The last entries have no seal: they were written without the encryption key.';
+}
+
 /** Checks that no entry was changed, removed or inserted, and says what was found. */
 const check = (): void =>
   act(async () => {
-    const { entries, broken } = await read<AuditVerification>(operation('verifyAudit'));
+    const { entries, broken, seal } = await read<AuditVerification>(operation('verifyAudit'));
     if (broken) throw new Error(`The entry at position ${broken.position} is not as it was written: ${broken.reason}.`);
-    return entries === 1
-      ? 'The only entry is as it was written.'
-      : `All ${count(entries)} entries are as they were written.`;
+    const found =
+      entries === 1
+        ? 'The only entry is as it was written.'
+        : `All ${count(entries)} entries are as they were written.`;
+    return `${found} ${saidOfSeal(seal)}`;
   });
 
 function Audit() {

@@ -118,7 +118,9 @@ export async function logIsChecked(_: Test, { watched, world }: Pick<Walk, 'watc
   await world.admin().patch('/admin/v1/developers/seen-at-once', { json: {} });
   await page.getByText('/admin/v1/developers/seen-at-once').first().waitFor();
   await page.getByRole('button', { name: 'Check the log' }).click();
-  await page.getByText(/^All \d+ entries are as they were written\.$/).waitFor();
+  await page
+    .getByText(/^All \d+ entries are as they were written\. The end is sealed with .+ since position \d+\.$/)
+    .waitFor();
 }
 
 /** An owner with a token of their own lets the administrator token be refused; the people who came with it must sign in again. */
