@@ -7,7 +7,8 @@ const TESTS = join(import.meta.dirname, '..');
 const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = [
   ['src/core/software', ['software', 'flow']],
   ['src/core/transactions', ['transactions', 'flow', 'api', 'admin']],
-  ['src/core/outbox', ['outbox', 'transactions']],
+  ['src/core/outbox', ['outbox', 'transactions', 'cluster']],
+  ['src/core/encryption', ['encryption', 'flow', 'cluster']],
   ['src/core/webhooks', ['webhooks', 'flow', 'operations']],
   ['src/core/rollouts', ['rollouts']],
   ['src/core/sessions', ['sessions', 'flow', 'removals']],
