@@ -25,7 +25,7 @@ const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = 
   ['src/edge/feed', ['console', 'api']],
   ['src/edge/pages', ['http', 'docs']],
   ['src/edge/docs', ['docs']],
-  ['src/edge/http', ['http', 'flow', 'api', 'starvation']],
+  ['src/edge/http', ['http', 'entrance', 'flow', 'api', 'starvation']],
 ];
 const USUAL = ['flow'];
 /** These repeat crashes for minutes, or fill disks; a mutant is tried against the others. */
