@@ -35,7 +35,7 @@ const CSV = [
   'objects',
 ] as const satisfies readonly (keyof AuditEntry)[];
 
-/** What the seal of the end says; a wrong one is told as a broken entry. */
+/** The meaning of the seal of the end, in words; a wrong one is told as a broken entry. */
 function saidOfSeal({ state, since, keyId }: AuditVerification['seal']): string {
   if (state === 'right')
     return `The end is sealed with the encryption key ${keyId}, and so was each since position ${since}.`;

@@ -4,7 +4,7 @@ import type { Micros } from '../../runtime/units.ts';
 const REFUSED_FROM_SECONDS = 300;
 
 interface Refusal extends Error {
-  /** What the SDK keeps of the answer. */
+  /** The part of the answer that the SDK keeps. */
   $response?: { statusCode?: number; headers?: Record<string, string> };
 }
 

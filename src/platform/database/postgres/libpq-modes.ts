@@ -18,7 +18,7 @@ export function withLibpqModes(url: string): string {
     if (mode !== null && mode !== 'verify-full') throw new Unfit('sslrootcert=system needs sslmode=verify-full');
     options.delete('sslrootcert');
     options.set('sslmode', 'verify-full');
-    return `${url.slice(0, url.indexOf('?'))}?${options}`;
+    return `${url.slice(0, url.indexOf('?'))}?${options.toString()}`;
   }
   if (root !== null && !existsSync(root))
     throw new Unfit(`sslrootcert=${root} cannot be read: it must name the file of a CA`);
