@@ -48,12 +48,6 @@ export interface Outcome {
   at: number;
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** The order in which every unit changes deliveries and their attempts, so that two units never wait for each other. */
-export const byKey = (a: Outcome, b: Outcome): number =>
-  compare(a.applicationId, b.applicationId) || compare(a.deliveryId, b.deliveryId);
-
 const INSERT = inSets(
   `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
      attempts, next_attempt_at, created_at, updated_at, traceparent)

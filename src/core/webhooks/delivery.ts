@@ -33,3 +33,13 @@ export interface WebhookEvent extends ReceiverName {
   occurredAt: Micros;
   data: object;
 }
+
+interface Keyed {
+  applicationId: string;
+  deliveryId: string;
+}
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The order in which every unit changes deliveries and their attempts, so that two units never wait for each other. */
+export const byKey = (a: Keyed, b: Keyed): number =>
+  compare(a.applicationId, b.applicationId) || compare(a.deliveryId, b.deliveryId);

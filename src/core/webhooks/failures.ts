@@ -1,6 +1,6 @@
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { ReceiverName } from './delivery.ts';
-import { byKey, type Outcome } from './delivery-repository.ts';
+import { byKey, type ReceiverName } from './delivery.ts';
+import type { Outcome } from './delivery-repository.ts';
 import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
 import { insertAttempt, listFailing, saveFailing } from './log/attempt-repository.ts';
 

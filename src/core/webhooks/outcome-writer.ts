@@ -2,7 +2,8 @@ import { isDatabaseAway } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { byKey, type Outcome, saveOutcome } from './delivery-repository.ts';
+import { byKey } from './delivery.ts';
+import { type Outcome, saveOutcome } from './delivery-repository.ts';
 
 // The most outcomes in one unit of work; more would delay the units behind it.
 const BATCH = 128;
