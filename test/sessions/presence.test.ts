@@ -180,6 +180,7 @@ t.test('two nodes that write the same devices never wait for each other', { skip
     await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('dev', 'dev', 0)");
     for (const id of ids) await insertDevice(unit, { ...DEVICE, deviceId: id }, Buffer.alloc(32));
   });
+  await other.transact((unit) => unit.get('SELECT 1 AS one')); // its connection is open, too: a lock is waited for 500 ms
   const holder = new Client({ connectionString: url });
   await holder.connect();
   t.teardown(() => holder.end());
