@@ -127,8 +127,8 @@ async function serve(args: string[]): Promise<void> {
     }
     stopped = performance.now();
     setTimeout(() => process.exit(1), DRAIN_MILLISECONDS).unref();
-    void supervisor.stopping();
-    service[Symbol.asyncDispose]().then(
+    // The service may have stopped before systemd's program has told that it stops.
+    Promise.all([supervisor.stopping(), service[Symbol.asyncDispose]()]).then(
       () => process.exit(0),
       (error: unknown) => fail(`stopping failed: ${String(error)}`, 1),
     );

@@ -6,8 +6,8 @@ import type { Log } from './log.ts';
 const STATUS_MS = 30_000;
 /** systemd gives a service up after this many missing signs of life, so that one that is late harms nothing. */
 const SIGNS_PER_WATCHDOG = 3;
-/** A message is given up after this time. */
-const SEND_MS = 10_000;
+/** A message is given up after this time, so that a stop, which waits for it, stays below its own bound. */
+const SEND_MS = 5_000;
 const LONGEST_STATUS = 200;
 
 /** The facts that the supervisor must know of the service. */
