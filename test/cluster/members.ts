@@ -6,7 +6,11 @@ import { createBus } from '../../src/platform/cluster/bus.ts';
 import type { Hint } from '../../src/platform/cluster/hints.ts';
 import { createNodes, type Lease } from '../../src/platform/cluster/nodes.ts';
 import { createPartitions } from '../../src/platform/cluster/partitions.ts';
-import { type OpenRaw, rawConnections } from '../../src/platform/database/postgres/raw-connection.ts';
+import {
+  type OpenRaw,
+  type RawConnection,
+  rawConnections,
+} from '../../src/platform/database/postgres/raw-connection.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 
@@ -15,15 +19,25 @@ export const QUICK: Lease = { renewMs: 100, validMs: 1_000 };
 /** For a test whose nodes keep their names, also on a machine that stands still for seconds. */
 export const STEADY: Lease = { renewMs: 100, validMs: 60_000 };
 
+/** Calls a function after each answer, before anybody reads it. */
+const watched = (connection: RawConnection, answered: () => void): RawConnection => ({
+  async query(text, ...values) {
+    const rows = await connection.query<never>(text, ...values);
+    answered();
+    return rows;
+  },
+  close: () => connection.close(),
+});
+
 /** Connections that a test can cut, or forbid. */
-export function createWire(url: string) {
+export function createWire(url: string, answered: () => void = () => undefined) {
   const open = rawConnections(url);
   const made = new Map<string, Set<{ close(): void }>>();
   const refused = new Set<string>();
   return {
     open: (async (options) => {
       if (refused.has(options.name)) throw new Error('the wire is cut');
-      const connection = await open(options);
+      const connection = watched(await open(options), answered);
       const same = made.get(options.name) ?? new Set();
       made.set(options.name, same.add(connection));
       return connection;
@@ -59,10 +73,11 @@ export async function startMember(
     loses?: (hint: Hint) => boolean;
     lease?: Lease;
     wall?: () => number;
+    answered?: () => void;
   } = {},
 ) {
-  const { lacking = '', fingerprint = '{}', loses, lease = QUICK, wall } = wanted;
-  const wire = createWire(url);
+  const { lacking = '', fingerprint = '{}', loses, lease = QUICK, wall, answered } = wanted;
+  const wire = createWire(url, answered);
   const lines: { msg: string; settings?: string[] }[] = [];
   const destination = new Writable({
     write(line: Buffer, _, done) {

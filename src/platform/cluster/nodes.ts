@@ -151,8 +151,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   /** Begins the lease anew at `at`, the moment before the renewal was sent. */
   function prolong(at: Moment): void {
     sentAt = at;
-    clearTimeout(lostTimer);
-    lostTimer = setTimeout(beLate, Math.max(0, left())).unref(); // the answer may come after the lease has ended
+    awaitLateness(); // the answer may come after the lease has ended
     if (!isLate || !mayAct()) return;
     isLate = false;
     clearTimeout(graceTimer);
@@ -161,6 +160,12 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
 
   function end(): void {
     sentAt = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
+  }
+
+  /** A timer can come a moment early, or much earlier when the clock of the machine was put back meanwhile. */
+  function awaitLateness(): void {
+    clearTimeout(lostTimer);
+    lostTimer = setTimeout(() => (mayAct() ? awaitLateness() : beLate()), Math.max(0, left())).unref();
   }
 
   function beLate(): void {
