@@ -85,13 +85,22 @@ t.test('the documents in a browser', { skip }, async (t) => {
     await body.fill('{"nobody":1}');
     await operation.getByRole('button', { name: 'Send' }).click();
     await operation.getByText('403 Forbidden').waitFor();
+    const stop = operation.getByRole('button', { name: 'Stop' });
+    await stop.waitFor({ state: 'hidden' });
     faults.splice(0);
     const large = '{"large":12345678901234567890}';
-    await page.route('**/v1/applications/**', (route) =>
-      route.fulfill({ contentType: 'application/json', body: large }),
-    );
-    await operation.getByRole('button', { name: 'Send' }).click();
+    const answers = Promise.withResolvers<void>();
+    let requests = 0;
+    await page.route('**/v1/applications/**', async (route) => {
+      requests += 1;
+      await answers.promise;
+      await route.fulfill({ contentType: 'application/json', body: large });
+    });
+    await operation.getByRole('button', { name: 'Send' }).dblclick();
+    await stop.waitFor();
+    answers.resolve();
     await operation.getByText(large).waitFor();
+    t.equal(requests, 1, 'a double click makes one call');
     await page.unroute('**/v1/applications/**');
     t.same(faults, []);
   });

@@ -29,10 +29,9 @@ function readable(text) {
 
 async function getToken(form) {
   const { client_id: id, client_secret: secret, scope } = Object.fromEntries(new FormData(form));
-  const words = new TextEncoder().encode(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`);
   const answer = await fetch(`${base}/api/v1/authenticate`, {
     method: 'POST',
-    headers: { authorization: `Basic ${btoa(String.fromCharCode(...words))}` },
+    headers: { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`)}` },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
   });
   const text = await answer.text();
@@ -68,9 +67,10 @@ async function send(form) {
     tokenPart.querySelector('input').focus();
     return tell(form, 'Get a token first, at the top of this page.');
   }
+  const stop = form.querySelector('.stop');
+  if (!stop.hidden) return; // a second press must not send a command twice
   const { address, method, headers, body } = requestOf(form);
   const stopped = new AbortController();
-  const stop = form.querySelector('.stop');
   stop.onclick = () => stopped.abort();
   stop.hidden = false;
   show(form.querySelector('.sent'), `${method} ${address}${body === undefined ? '' : `\n\n${body}`}`);
