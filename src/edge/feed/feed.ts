@@ -4,6 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createFairTurns } from '../../runtime/fair-queue.ts';
 import { createWork } from '../../runtime/idle.ts';
+import { largestGroup } from '../../runtime/largest-group.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { createFeedReader, type FeedReader, type FeedSources, type Wanted } from './feed-reader.ts';
@@ -40,12 +41,6 @@ function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
   const taken = [...waiting.keys().take(most)];
   for (const key of taken) waiting.delete(key);
   return taken;
-}
-
-/** Groups the items by a property and returns the largest group, in the order of the items. */
-function largest<Item>(items: readonly Item[], of: (item: Item) => unknown): readonly Item[] {
-  const groups = [...Map.groupBy(items, of).values()];
-  return groups.reduce((most, group) => (group.length > most.length ? group : most), groups[0] ?? []);
 }
 
 /** Makes a function that calls `ask` only once for each key and remembers the answer. */
@@ -133,9 +128,9 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
     const ofApplication = own.filter((reader) => reader.wanted.applicationId === applicationId);
     if (applicationId !== undefined && ofApplication.length >= MOST_STREAMS_OF_APPLICATION) refuse();
     if (own.length < mostStreams) return;
-    const greedy = largest(own, ({ wanted }) => wanted.developerId);
+    const greedy = largestGroup(own, ({ wanted }) => wanted.developerId);
     const ofDeveloper = own.filter(({ wanted }) => wanted.developerId === developerId);
-    const [oldest] = largest(greedy, ({ wanted }) => wanted.applicationId);
+    const [oldest] = largestGroup(greedy, ({ wanted }) => wanted.applicationId);
     // The reader's developer, with the new stream, must still have fewer streams than the developer who loses one had.
     // Otherwise the two would end each other's streams in turn.
     if (!oldest || ofDeveloper.length + 1 >= greedy.length) refuse();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { largestGroup } from '../../runtime/largest-group.ts';
 
 /**
  * While so many requests of a connection wait for an earlier one, no more are read from it (RFC 9112 9.3.2). Those that
@@ -55,13 +56,9 @@ export function oneAtATime({ serve, addressOf, onDone, onRefused }: Parts) {
 
   /** Closes the connection with the most waiting requests, of the address that has the most. */
   function closeLargest(): void {
-    const ofAddress = new Map<string, number>();
-    for (const { address, waiting: some } of pipelining) {
-      ofAddress.set(address, (ofAddress.get(address) ?? 0) + some.length);
-    }
-    const rank = ({ address, waiting: some }: Connection) => (ofAddress.get(address) ?? 0) * MOST_WAITING + some.length;
-    let largest: Connection | undefined;
-    for (const one of pipelining) if (!largest || rank(one) > rank(largest)) largest = one;
+    const waitingOn = ({ waiting: some }: Connection): number => some.length;
+    const ofAddress = largestGroup(pipelining, ({ address }) => address, waitingOn);
+    const [largest] = largestGroup(ofAddress, (one) => one, waitingOn);
     if (!largest) return;
     forget(largest);
     onRefused();

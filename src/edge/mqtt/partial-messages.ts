@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { largestGroup } from '../../runtime/largest-group.ts';
 
 /** The most bytes of incomplete WebSocket messages, of all connections. */
 const MOST_BYTES = 128 * 1024 * 1024;
@@ -39,11 +40,9 @@ export function createPartialMessages({ largest, onCut }: Parts) {
   }
 
   function cutLargest(): void {
-    const ofOwner = new Map<string, number>();
-    for (const { owner, bytes } of partials) ofOwner.set(owner, (ofOwner.get(owner) ?? 0) + bytes);
-    const rank = ({ owner, bytes }: Partial): number => (ofOwner.get(owner) ?? 0) * largest + bytes;
-    let worst: Partial | undefined;
-    for (const one of partials) if (!worst || rank(one) > rank(worst)) worst = one;
+    const bytesOf = ({ bytes }: Partial): number => bytes;
+    const ofOwner = largestGroup(partials, ({ owner }) => owner, bytesOf);
+    const [worst] = largestGroup(ofOwner, (one) => one, bytesOf);
     if (!worst) return;
     forget(worst);
     onCut();
