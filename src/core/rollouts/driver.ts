@@ -182,8 +182,11 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
       wakeAll();
     },
 
-    /** Finds rollouts whose next step is due and taken by nobody. */
-    slowLook,
+    /**
+     * Finds rollouts whose next step is due and taken by nobody. One that does not move is told, and never makes the node
+     * unready: after a restart the same step would follow, and calls and commands need the node meanwhile.
+     */
+    slowLook: { ...slowLook, trouble: () => undefined },
 
     /** Call this after a commit that has changed a rollout. */
     wake,

@@ -10,6 +10,8 @@ import { holds, type Receiver } from './receiver.ts';
 
 /** A delivery is only suspected when it is due for longer than this, in microseconds. */
 const LATE_MICROS = 5_000_000;
+/** On nodes, the milliseconds between two pieces: the search that finds their receivers runs every few seconds. */
+const NODES_PIECE_MS = 10_000;
 
 interface Parts {
   database: Database;
@@ -70,5 +72,6 @@ export function createOverlooked(parts: Parts): SlowLook {
     overlooked,
     move: due,
     count: () => metrics.overlooked.inc({ what: 'webhooks' }),
+    ...(database.concurrent && { pieceMs: NODES_PIECE_MS }),
   });
 }

@@ -124,7 +124,7 @@ export function createWebhooks(options: Options) {
     lateOf: slots.lateOf,
   });
   /** The pending receivers that the last search on nodes has found. */
-  let searched: readonly ReceiverName[] = [];
+  let searched: Awaited<ReturnType<typeof repository.findReceivers>> = [];
   const slowLook = createOverlooked({
     ...options,
     searched: () => searched,
@@ -272,7 +272,9 @@ export function createWebhooks(options: Options) {
   }
 
   function checkIdle(): void {
-    for (const one of [drained, idle, handedOver]) one.tell();
+    drained.tell();
+    idle.tell();
+    handedOver.tell();
   }
 
   /**
@@ -283,9 +285,8 @@ export function createWebhooks(options: Options) {
     if (!running) return;
     await failures.load();
     if (database.remote) {
-      const found = await repository.findReceivers(database.prompt);
-      searched = found;
-      return found.forEach(takeUpOne);
+      searched = await repository.findReceivers(database.prompt);
+      return searched.forEach(takeUpOne);
     }
     let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
@@ -337,9 +338,7 @@ export function createWebhooks(options: Options) {
       await takeUp();
     },
 
-    /**
-     * Called when this node has become responsible for further receivers, or may not have learned of due deliveries.
-     */
+    /** Called when this node has become responsible for further receivers, or may not have learned of due deliveries. */
     takeUp,
 
     /**
