@@ -1,14 +1,15 @@
-// npm run generate -- pictures: makes the pictures of the README from the running product, so that they stay true: docs/pictures/demo.svg
-// from the output of the demo, and docs/pictures/rollout.png from the console, after a scenario with a bad release.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+// npm run generate -- pictures: makes the pictures of the README from the running product, so that they stay true:
+// docs/pictures/demo.svg from the output of the demo, and docs/pictures/rollout.png from the console, after a scenario with
+// a bad release.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { CHROMIUM, missing } from '../test/installed.ts';
 import { terminalPicture } from './pictures/terminal.ts';
 import { ROOT } from './release/lockfile.ts';
 import { trialFolder } from './trial/folder.ts';
 import { environmentOf, run, start } from './trial/programs.ts';
 
-const BROWSERS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 /** The steps of the demo that are shown. */
 const SHOWN = [5, 6, 7];
 const PAGE = { width: 1180, height: 700 };
@@ -36,9 +37,8 @@ async function drawRollout(): Promise<void> {
   const { http, admin, mqtt } = JSON.parse(line) as Record<'http' | 'admin' | 'mqtt', string>;
   const at = ['--api', http, '--admin', admin, '--mqtt', mqtt, '--data-dir', data];
   await run([node, 'device-sim/main.ts', 'run', 'canary', '--count', '400', '--faster', '6', ...at], place);
-  const executablePath = BROWSERS.find((path) => existsSync(path));
-  if (executablePath === undefined) throw new Error('Chromium is not installed (.ci/install-chromium)');
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  if (CHROMIUM === undefined) throw new Error(String(missing.browser()));
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   try {
     const page = await browser.newPage({ viewport: PAGE, deviceScaleFactor: 1.5, colorScheme: 'light' });
     await page.goto(`${admin}/console`);

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { startRollouts } from './rollout-world.ts';
@@ -8,6 +8,29 @@ type Started = Awaited<ReturnType<typeof startRollouts>>;
 
 /** The commands that have come to a device and that the test did not read yet, apart from what the service sends itself. */
 const unread = ({ link }: Started['devices'][number]): number => link.pending('publish').length;
+
+/** Lets the claims of commands get as far as their first write, until `release`. */
+async function holdClaims(t: Test, { databaseUrl }: Started['world']) {
+  const holder = new Client({ connectionString: databaseUrl as string });
+  await holder.connect();
+  t.teardown(() => holder.end());
+  await holder.query('BEGIN; LOCK TABLE transactions IN SHARE MODE');
+  return {
+    /** Resolves when a claim waits. */
+    begun: () => until(async () => (await holder.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0),
+    release: () => holder.query('COMMIT'),
+  };
+}
+
+/** Lets seconds pass until a command comes: the node that leads, and lost hints, are looked after every few seconds. */
+async function commandWithin(seconds: number, world: Started['world'], link: Started['devices'][number]['link']) {
+  const command = link.command();
+  for (let second = 0; second < seconds && link.pending('publish').length === 0; second += 1) {
+    world.clock.advance(1_000);
+    await world.idle();
+  }
+  return command;
+}
 
 t.test(
   'a published command that nobody has confirmed is held by a pause, and is the same after the resume',
@@ -189,12 +212,7 @@ t.test('a held command goes out from the node to which its device has moved', { 
   await world.idle();
   t.equal(link.pending('publish').length, 0);
   await act(rolloutId, 'resume');
-  const command = link.command();
-  for (let second = 0; second < 20 && link.pending('publish').length === 0; second += 1) {
-    world.clock.advance(1_000); // the node that leads, and lost hints, are looked after every few seconds
-    await world.idle();
-  }
-  t.match(await command, { transactionId, attempt: 2 });
+  t.match(await commandWithin(20, world, link), { transactionId, attempt: 2 });
   await link.ack({ transactionId, status: 'succeeded' });
   await world.idle();
   t.match((await read(rolloutId)).counts, { succeeded: 1 });
@@ -208,26 +226,18 @@ t.test(
     const [device] = devices;
     await device!.link.drop();
     const rolloutId = await start();
-    const holder = new Client({ connectionString: world.databaseUrl as string });
-    await holder.connect();
-    t.teardown(() => holder.end());
     const elsewhere = await tenant.at(1);
 
-    await holder.query('BEGIN; LOCK TABLE transactions IN SHARE MODE'); // the claim gets as far as its first write
+    const claims = await holdClaims(t, world);
     const link = await world.connect(device!);
-    await until(async () => (await holder.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0);
+    await claims.begun();
     t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/pause`)).status, 200);
-    await holder.query('COMMIT');
+    await claims.release();
     await world.idle();
     t.equal(link.pending('publish').length, 0, 'the pause was first');
 
     t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/resume`)).status, 200);
-    const command = link.command();
-    for (let second = 0; second < 20 && link.pending('publish').length === 0; second += 1) {
-      world.clock.advance(1_000);
-      await world.idle();
-    }
-    const { transactionId, attempt } = await command;
+    const { transactionId, attempt } = await commandWithin(20, world, link);
     t.equal(attempt, 1);
     await link.ack({ transactionId, status: 'succeeded' });
     await world.idle();
@@ -249,27 +259,17 @@ t.test(
     await world.idle();
     const link = await world.connect(device!);
     await world.idle();
-    const holder = new Client({ connectionString: world.databaseUrl as string });
-    await holder.connect();
-    t.teardown(() => holder.end());
     const elsewhere = await tenant.at(1);
-    const isClaiming = async (): Promise<boolean> =>
-      (await holder.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0;
 
-    await holder.query('BEGIN; LOCK TABLE transactions IN SHARE MODE'); // the claim gets as far as its first write
+    const claims = await holdClaims(t, world);
     t.equal((await act(rolloutId, 'resume')).status, 200);
-    await until(isClaiming);
+    await claims.begun();
     t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/pause`)).status, 200);
-    await holder.query('COMMIT');
+    await claims.release();
     await world.idle();
     t.equal(link.pending('publish').length, 0, 'the pause was first');
 
     t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/resume`)).status, 200);
-    const command = link.command();
-    for (let second = 0; second < 20 && link.pending('publish').length === 0; second += 1) {
-      world.clock.advance(1_000);
-      await world.idle();
-    }
-    t.match(await command, { transactionId, attempt: 2 });
+    t.match(await commandWithin(20, world, link), { transactionId, attempt: 2 });
   },
 );
