@@ -36,7 +36,7 @@ export type PauseReason =
 export interface Stage {
   /** The number of its devices when the rollout was made. */
   devices: number;
-  /** The conditions for the next stage to begin; without it, all devices of the stage must have ended. */
+  /** The conditions for the next stage to begin; without them, all devices of the stage must have ended. */
   continueWhen?: { succeededPercent: number; soakFor?: number };
   /** Whether the next stage begins only when somebody has approved this one. */
   approval?: boolean;

@@ -37,7 +37,7 @@ export async function findUnchanged(
   return found;
 }
 
-/** The reports of devices that are activated for the application. Reports of other devices are not its business. */
+/** Those of the devices that are activated for the application. Reports of other devices are not its business. */
 export async function activatedAmong(sql: Sql, applicationId: string, deviceIds: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const list of inLists(deviceIds)) {

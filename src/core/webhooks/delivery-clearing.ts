@@ -33,7 +33,7 @@ export const deliveryClearing = (): Clearing<DeliveryKey> => ({
   },
 });
 
-/** Deletes what is known of the receivers and redeliveries of an application, in the unit of work that removes the application. */
+/** Deletes the receivers and redeliveries of an application, in the unit of work that removes the application. */
 export async function forgetReceivers(unit: UnitOfWork, applicationId: string): Promise<void> {
   await unit.run('DELETE FROM failing_receivers WHERE application_id = ?', applicationId);
   await unit.run('DELETE FROM receiver_hours WHERE application_id = ?', applicationId);

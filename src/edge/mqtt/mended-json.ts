@@ -18,10 +18,10 @@ const SHOWN = 32; // characters of a word that a fault repeats
 const hex = (char: string): string => char.charCodeAt(0).toString(16).padStart(4, '0');
 
 /**
- * Repairs what small JSON writers get wrong, so that one byte does not cost a message: a C string's NUL at the end, NaN and
- * other words that are not JSON (they become null), words behind a value, raw control characters and wrong escapes in strings, blanks of other
- * alphabets, a comma too many, a value that is missing, text behind the value. Other faults stay, so the text must be
- * parsed afterwards.
+ * Repairs the usual faults of small JSON writers, so that one byte does not cost a message: a C string's NUL at the end, NaN
+ * and other words that are not JSON (they become null), words behind a value, raw control characters and wrong escapes in
+ * strings, blanks of other alphabets, a comma too many, a value that is missing, text behind the value. Other faults stay,
+ * so the text must be parsed afterwards.
  */
 export function mendJson(text: string): Mended {
   const out: string[] = [];
