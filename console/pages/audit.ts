@@ -42,7 +42,7 @@ function saidOfSeal({ state, since, keyId }: AuditVerification['seal']): string 
   if (state === 'unknownKey')
     return `The end is sealed with the encryption key ${keyId}, which is not known here: the seal was not checked.`;
   return keyId === null
-    ? 'The end has no seal: who can write the database can write the chain anew.'
+    ? 'The end has no seal: a thief who can write the database can write the chain anew. With an encryption key, the next entry gets one.'
     : 'The last entries have no seal: they were written without the encryption key.';
 }
 

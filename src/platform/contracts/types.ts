@@ -1388,14 +1388,14 @@ export interface AuditVerification {
    */
   from: number;
   /**
-   * The end of the chain: the position and the hash of the last sealed entry. Who notes it elsewhere can prove later that it is still part of the chain.
+   * The end of the chain: the position and the hash of the last sealed entry. With a note of it elsewhere, a later check proves that it is still part of the chain.
    */
   head: {
     position: number;
     hash: string;
   };
   /**
-   * Whether who wrote the end of the chain had the encryption key. `right`: yes, and so had everybody since the entry at the position `since`. `none`: the end has no seal, because the service has no encryption key, or the last entry was written without it. `unknownKey`: it was made with the key `keyId`, which this service does not have. `wrong`: who wrote it did not have the key; then `broken` says so, too.
+   * Whether the writer of the end of the chain had the encryption key. `right`: yes, and so had each writer since the entry at the position `since`. `none`: the end has no seal, because the service has no encryption key, or the last entry was written without it. `unknownKey`: it was made with the key `keyId`, which this service does not have. `wrong`: its writer did not have the key; then `broken` says so, too.
    */
   seal: {
     state: 'right' | 'none' | 'unknownKey' | 'wrong';

@@ -25,7 +25,7 @@ function sealText({ state, since, keyId }: Verification['seal']): string {
       return `The end is sealed with the encryption key ${keyId}, and so was each since position ${since}.\n`;
     case 'none':
       return keyId === null
-        ? 'The end has no seal: who can write the database can write the chain anew. With an encryption key, the next entry gets one.\n'
+        ? 'The end has no seal: a thief who can write the database can write the chain anew. With an encryption key, the next entry gets one.\n'
         : 'The last entries have no seal: they were written without the encryption key.\n';
     case 'unknownKey':
       return `The end is sealed with the encryption key ${keyId}, which is not known here: the seal was not checked.\n`;

@@ -139,7 +139,7 @@ the entry before it. Says which is the first that is not as it was written. Only
   lapel audit verify --database-url URL             with PostgreSQL
   lapel audit verify --position N --hash HASH       also checks that an end of the chain that was noted before is part of it
 
-Note the end of the chain elsewhere from time to time: who can write the database can also write the whole chain anew.
+Note the end of the chain elsewhere from time to time: a thief who can write the database can also write the whole chain anew.
 
 Exit codes: 0 all entries are as they were written, 1 one is not, or there is no database, 2 wrong command line, 78 a
 setting is wrong.
