@@ -12,7 +12,7 @@ const cache = join(root, 'node_modules', '.cache', 'lapel');
 
 /**
  * Starts a program of this checkout (its name, and its module) with the Node that the project brings: the machine's own
- * may be too old to read TypeScript. The npm package has scripts/release/start.mjs instead of this file.
+ * may be too old to read TypeScript. The npm package has tools/scripts/release/start.mjs instead of this file.
  */
 export async function start(_name, path) {
   const main = join(root, `${path}.ts`);

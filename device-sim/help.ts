@@ -1,4 +1,4 @@
-import { isInstalled, ROOT_FOLDER } from '../src/runtime/installation.ts';
+import { isInstalled, ROOT_FOLDER } from '@lapel/schemas/base/installation';
 
 const serve = isInstalled ? 'lapel serve' : 'npm run serve';
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { refusalOf } from '../src/runtime/installation.ts';
+import { refusalOf } from '@lapel/schemas/base/installation';
 import { simulate } from './simulate.ts';
 
 /** EX_CONFIG of sysexits, as `lapel` answers a wrong version of Node. */

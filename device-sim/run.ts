@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { AsyncDisposableStack } from '../src/runtime/async-disposable-stack.ts';
+import { AsyncDisposableStack } from '@lapel/schemas/base/async-disposable-stack';
 import type { RunSettings } from './command-line.ts';
 import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
 import { certificateOf, type HeldCertificate } from './customer/certificates.ts';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { ownVersion } from '../src/runtime/version.ts';
+import { ownVersion } from '@lapel/schemas/base/version';
 import { type BaselineFile, type Command, readCommandLine } from './command-line.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { deviceTestText } from './device-test/device-test-text.ts';

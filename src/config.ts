@@ -1,14 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DomainError } from './errors.ts';
-import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
-import { hasPassword } from './runtime/database-hosts.ts';
-import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
-import { type LegacySettings, readLegacy } from './runtime/legacy-settings.ts';
-import { type OpenFileShares, shareOpenFiles } from './runtime/open-files.ts';
-import { type ProviderSettings, readProviders } from './runtime/provider-settings.ts';
-import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
-import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import {
   CLIENTS_OWN,
   type GivenSetting,
@@ -18,7 +10,15 @@ import {
   SETTINGS,
   type Setting,
   type SettingName,
-} from './settings.ts';
+} from '@lapel/schemas/contracts/settings';
+import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
+import { hasPassword } from './runtime/database-hosts.ts';
+import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
+import { type LegacySettings, readLegacy } from './runtime/legacy-settings.ts';
+import { type OpenFileShares, shareOpenFiles } from './runtime/open-files.ts';
+import { type ProviderSettings, readProviders } from './runtime/provider-settings.ts';
+import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
+import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
 
 /** The values of all settings, with their types, after they were checked alone and against each other. */
 export interface Config {

@@ -1,10 +1,10 @@
-import { oneLine } from './clients/cli/show/plain-text.ts';
+import { oneLine } from '@lapel/cli/show/plain-text';
+import { ownVersion } from '@lapel/schemas/base/version';
 import { type Config, secretFilesOf } from './config.ts';
 import type { DatabaseState } from './platform/database/database-state.ts';
 import { systemClock } from './runtime/clock.ts';
 import { type Address, type Finding, lookAtDisk, lookAtFiles, lookAtPorts } from './runtime/machine-check.ts';
 import { LOOPBACK } from './runtime/setting-values.ts';
-import { ownVersion } from './runtime/version.ts';
 
 const SECOND = 1_000_000;
 /** Microseconds by which two clocks may differ. */

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
-import { UsageError } from './clients/cli/line/usage-error.ts';
-import type { Terminal } from './clients/cli/show/terminal.ts';
-import { DomainError, isDatabaseAway } from './errors.ts';
-import { refusalOf } from './runtime/installation.ts';
+import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from '@lapel/cli/line/service-commands';
+import { UsageError } from '@lapel/cli/line/usage-error';
+import type { Terminal } from '@lapel/cli/show/terminal';
+import { refusalOf } from '@lapel/schemas/base/installation';
+import { ownVersion } from '@lapel/schemas/base/version';
+import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Log } from './runtime/log.ts';
 import { Refused, Unusable } from './runtime/refused.ts';
 import type { Supervisor } from './runtime/supervisor.ts';
-import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -158,7 +158,7 @@ async function playDemo(args: string[]): Promise<void> {
   }
   try {
     const options = readDemoCommand(args);
-    const { runDemo } = await import('../demo/main.ts');
+    const { runDemo } = await import('@lapel/tools/demo/main');
     process.exit(await runDemo(options));
   } catch (error) {
     if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel demo --help`, BAD_USAGE);
@@ -183,8 +183,8 @@ else if (command === '--version' || command === '-V' || (command === 'version' &
 
 /** Runs all commands besides those for this machine. They are clients of the REST API and of administration. */
 async function runClient(args: readonly string[]): Promise<void> {
-  const { INTERRUPTED, runCli } = await import('./clients/cli/run-cli.ts'); // `serve` needs none of it
-  const { createPrompt } = await import('./clients/cli/account/prompt.ts');
+  const { INTERRUPTED, runCli } = await import('@lapel/cli/run-cli'); // `serve` needs none of it
+  const { createPrompt } = await import('@lapel/cli/account/prompt');
   const { env, stdin, stdout, stderr } = process;
   const controller = new AbortController();
   let first = 0;

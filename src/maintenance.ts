@@ -1,16 +1,16 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { readServiceCommand } from './clients/cli/line/service-commands.ts';
-import { UsageError } from './clients/cli/line/usage-error.ts';
+import type { readServiceCommand } from '@lapel/cli/line/service-commands';
+import { UsageError } from '@lapel/cli/line/usage-error';
+import { ownVersion } from '@lapel/schemas/base/version';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Config } from './config.ts';
 import { doctor } from './doctor.ts';
-import { DomainError } from './errors.ts';
 import type { Manifest } from './platform/backup/manifest.ts';
 import { isTooLarge, NO_WAY_BACK, noRoom, type Told, tellPlan } from './platform/database/upgrade-plan.ts';
 import { systemClock } from './runtime/clock.ts';
 import { randomIds } from './runtime/ids.ts';
 import { Refused } from './runtime/refused.ts';
-import { ownVersion } from './runtime/version.ts';
 
 type Given = ReturnType<typeof readServiceCommand>;
 type Say = (text: string) => void;
@@ -124,7 +124,7 @@ const audit: Maintenance = async ({ dataDir, databaseUrl: url }, { argument, tex
   const known = hash === undefined ? undefined : { position: Number(position), hash };
   const { readBeside } = await import('./platform/database/beside.ts');
   const { checkChain } = await import('./core/audit/audit-chain.ts');
-  const { faultOf, verificationText } = await import('./clients/cli/admin/audit-verification.ts');
+  const { faultOf, verificationText } = await import('@lapel/cli/admin/audit-verification');
   const place = { url, folder: dataDir, nowMicros: systemClock.now() };
   const found = await readBeside(place, (sql) => checkChain(sql, known));
   say(verificationText(found));
@@ -145,8 +145,8 @@ const clock: Maintenance = async ({ dataDir, databaseUrl }, { argument }, say) =
 /** Without addresses in the settings, the documents name those that `lapel serve` has by default. */
 const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, apiRelease }, { argument }, say) => {
   const { writeSite } = await import('./edge/docs/folder.ts');
-  const { loadContracts } = await import('./platform/contracts/contracts.ts');
-  const { createDeprecations } = await import('./runtime/deprecations.ts');
+  const { loadContracts } = await import('@lapel/schemas/contracts/contracts');
+  const { createDeprecations } = await import('@lapel/schemas/contracts/deprecations');
   const deprecations = createDeprecations(apiRelease);
   const count = await writeSite(argument, {
     contracts: loadContracts({ serves: deprecations.serves }),

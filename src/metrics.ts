@@ -1,8 +1,8 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { ownVersion } from '@lapel/schemas/base/version';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createMetricKinds, STEP_SECONDS } from './runtime/metric-kinds.ts';
-import { ownVersion } from './runtime/version.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;

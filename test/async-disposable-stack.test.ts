@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { OwnStack } from '@lapel/schemas/base/async-disposable-stack';
 import t from 'tap';
-import { OwnStack } from '../src/runtime/async-disposable-stack.ts';
 
 /** The class of this Node, and the one that takes its place on an older one. */
 const CLASSES = { 'that of Node': AsyncDisposableStack, 'our own': OwnStack as unknown as typeof AsyncDisposableStack };

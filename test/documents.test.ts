@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { readScenario } from '@lapel/device-sim/scenario/read-scenario';
+import { CLIENTS_OWN, RENAMED, SETTINGS } from '@lapel/schemas/contracts/settings';
+import { ciJobs } from '@lapel/tools/scripts/ci-jobs';
+import { documents } from '@lapel/tools/scripts/tables';
 import t from 'tap';
-import { readCommandLine } from '../device-sim/command-line.ts';
-import { readScenario } from '../device-sim/scenario/read-scenario.ts';
-import { ciJobs } from '../scripts/ci-jobs.ts';
-import { documents } from '../scripts/tables.ts';
 import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/core/transactions/transaction.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { CLIENTS_OWN, RENAMED, SETTINGS } from '../src/settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const pages = ['.', 'docs', 'docs/contributing', 'docs/decisions']
@@ -149,7 +149,11 @@ t.test('every npm script, trial and step that a document names exists', async (t
   const texts = [...pages.map(textOf), ...Object.values(scripts)].join('\n');
   for (const [, name = ''] of texts.matchAll(/npm run\s+([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
   for (const [, kind = '', name = ''] of texts.matchAll(/npm run\s+(try|check|generate) -- ([a-z]+)/g))
-    t.match(textOf(`scripts/${kind}.ts`), new RegExp(`^ +${name}: |'${name}'`, 'm'), `npm run ${kind} -- ${name}`);
+    t.match(
+      textOf(`tools/scripts/${kind}.ts`),
+      new RegExp(`^ +${name}: |'${name}'`, 'm'),
+      `npm run ${kind} -- ${name}`,
+    );
 });
 
 /** The words of a command, as a shell splits it: quotes hold a word together. */

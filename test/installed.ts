@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { findPostgres } from '../harness/postgres-server.ts';
+import { findPostgres } from '@lapel/tools/harness/postgres-server';
 
 /** Debian's own Python, for which its packages are installed. */
 export const DEBIAN_PYTHON = '/usr/bin/python3';

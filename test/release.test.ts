@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { NODE_OF_CHECKOUT, NODE_OF_PACKAGE, refusalOf } from '@lapel/schemas/base/installation';
+import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from '@lapel/tools/scripts/release/contents';
+import { debianPackage } from '@lapel/tools/scripts/release/debian-package';
+import { isLibrary, MANIFEST, manifestOf, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
+import { type Files, tarball } from '@lapel/tools/scripts/release/tarball';
 import t from 'tap';
-import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from '../scripts/release/contents.ts';
-import { debianPackage } from '../scripts/release/debian-package.ts';
-import { MANIFEST, ROOT, referenceOf } from '../scripts/release/lockfile.ts';
-import { type Files, tarball } from '../scripts/release/tarball.ts';
 import { GUIDES } from '../src/edge/docs/site/places.ts';
-import { NODE_OF_CHECKOUT, NODE_OF_PACKAGE, refusalOf } from '../src/runtime/installation.ts';
 import { missing } from './installed.ts';
 
 /** Imports of a package, also those of later: `import()`, `loadLate()`, `import.meta.resolve()`. Types are no imports. */
@@ -33,7 +33,7 @@ t.test('the package contains every package that its programs import, and no othe
   for (const path of sources) {
     for (const [, ...names] of readFileSync(join(ROOT, path), 'utf8').matchAll(IMPORT)) {
       const name = names.find((one) => one !== undefined) ?? '';
-      if (!BUILT_IN.has(name)) imported.set(packageOf(name), path);
+      if (!BUILT_IN.has(name) && isLibrary(name)) imported.set(packageOf(name), path);
     }
   }
   t.same(
@@ -55,15 +55,15 @@ t.test('the package contains every package that its programs import, and no othe
 
 t.test('the package contains every page of the documents', async (t) => {
   const contained = (file: string): boolean =>
-    UNCHANGED.some((path) => file === path || file.startsWith(`${path}/`)) || file.startsWith('src/clients/client/');
+    UNCHANGED.some((path) => file === path || file.startsWith(`${path}/`)) || file.startsWith('client/');
   for (const { file } of GUIDES) t.ok(contained(file), file);
 });
 
 t.test('the programs of the package import only one another', async (t) => {
   const strangers = sources.flatMap((path) =>
-    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/(?:from |import\()'(\.[^']*)'/g)]
-      .map(([, target = '']) => join(path, '..', target))
-      .filter((target) => !PROGRAMS.includes(target.split('/')[0] ?? '')),
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/(?:from |import\()'((?:\.|@lapel\/[\w-]+\/)[^']*)'/g)]
+      .map(([, target = '']) => (isLibrary(target) ? join(path, '..', target) : target.slice('@lapel/'.length)))
+      .filter((target) => !PROGRAMS.some((folder) => target.startsWith(`${folder}/`))),
   );
   t.same(strangers, []);
 });
@@ -100,7 +100,8 @@ t.test('an archive has the form of npm, and equal files give equal bytes', async
   t.throws(() => tarball(new Map([['x'.repeat(200), Buffer.alloc(0)]])), /too long/);
 });
 
-t.test('the version stands in package.json, and package-lock.json has the same', async (t) => {
+t.test('the version stands in package.json; package-lock.json and the other packages have the same', async (t) => {
+  for (const folder of MANIFEST.workspaces) t.equal(manifestOf(folder).version, MANIFEST.version, folder);
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { version: string };
   t.equal(lock.version, MANIFEST.version);
   t.match(referenceOf('node_modules/koa'), /^koa@\d+\.\d+\.\d+$/);

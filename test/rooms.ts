@@ -93,9 +93,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       },
       encryption: { about: 'the keys of secrets at rest, and the form of an encrypted value' },
       entrance: { about: 'what stands before the listeners: certificates, the PROXY protocol, trust in proxies' },
-      contracts: { about: 'the compiled schemas, and the types generated from them', owns: ['ajv', 'yaml'] },
-      apk: { about: 'the manifest of an uploaded file, by ranged reads', owns: ['yauzl'] },
-      imports: { about: 'reads the lines of a file of devices', owns: ['csv-parse'] },
+      apk: { about: 'looks at an uploaded file in a thread of its own' },
       tracing: { about: 'exports the spans of traces; loaded only where they are wanted', owns: ['@opentelemetry'] },
     },
   },
@@ -103,21 +101,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
 };
 
 /** The files directly in src/, besides main.ts and service.ts: every wing except the runtime may import them. */
-export const PAGES: readonly string[] = ['config', 'errors', 'metrics', 'settings', 'webhook-metrics'];
-
-/** Programs that call the service from outside. They import one another, these rooms, and the runtime. */
-export const CLIENTS: Readonly<Record<string, Room>> = {
-  cli: { about: 'the command line', owns: ['string-width'] },
-  client: { about: 'the typed client of the REST API; verification of webhooks', owns: ['standardwebhooks'] },
-};
-export const CLIENTS_KNOW: readonly string[] = ['platform/contracts', 'platform/apk', 'platform/imports', 'runtime'];
-
-/** Imports against the rules, each with its reason. An exception without its import fails the test. */
-export const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'clients/cli/line/service-commands.ts': { 'settings.ts': '`lapel serve --help` shows every setting' },
-  'runtime/data-folder.ts': { 'errors.ts': 'its error names the setting of a folder that cannot be used' },
-  'runtime/listening.ts': { 'errors.ts': 'its error names the setting of an address that cannot be used' },
-};
+export const PAGES: readonly string[] = ['config', 'metrics', 'webhook-metrics'];
 
 /** The rooms of the command line; the files above them collect the commands. */
 export const CLI_ROOMS: Storeys = {
@@ -178,32 +162,32 @@ export const SIMULATOR_LEAVES: readonly string[] = [
  * one another.
  */
 export const RULES: readonly string[] = [
-  'core/applications/key-rotation',
-  'core/applications/scopes',
-  'core/device-actions/device-action',
-  'core/events/event-setting',
-  'core/people/roles',
-  'core/rollouts/counts',
-  'core/rollouts/rollout',
-  'core/rollouts/stages',
-  'core/rollouts/times',
-  'core/rollouts/window',
-  'core/selection/selector',
-  'core/software/distribution-date',
-  'core/software/firmware-state',
-  'core/software/version',
-  'core/transactions/firmware-warning',
-  'core/transactions/operations',
-  'core/transactions/terms',
-  'core/transactions/transaction',
-  'core/webhooks/retry-schedule',
-  'edge/admin/sessions/own-page',
-  'edge/feed/feed-topics',
-  'edge/feed/redact-payload',
-  'edge/mqtt/packet-rules',
-  'edge/mqtt/topics',
-  'runtime/roles',
-  'runtime/secret-names',
-  'runtime/exact-json',
-  'runtime/without-secrets',
+  'src/core/applications/key-rotation',
+  'src/core/applications/scopes',
+  'src/core/device-actions/device-action',
+  'src/core/events/event-setting',
+  'src/core/people/roles',
+  'src/core/rollouts/counts',
+  'src/core/rollouts/rollout',
+  'src/core/rollouts/stages',
+  'src/core/rollouts/times',
+  'src/core/rollouts/window',
+  'src/core/selection/selector',
+  'src/core/software/distribution-date',
+  'src/core/software/firmware-state',
+  'src/core/software/version',
+  'src/core/transactions/firmware-warning',
+  'src/core/transactions/operations',
+  'src/core/transactions/terms',
+  'src/core/transactions/transaction',
+  'src/core/webhooks/retry-schedule',
+  'src/edge/admin/sessions/own-page',
+  'src/edge/feed/feed-topics',
+  'src/edge/feed/redact-payload',
+  'src/edge/mqtt/packet-rules',
+  'src/edge/mqtt/topics',
+  'src/runtime/roles',
+  'schemas/base/secret-names',
+  'schemas/base/exact-json',
+  'schemas/base/without-secrets',
 ];

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
-const SCRIPT = join(import.meta.dirname, '../scripts/set-up.mjs');
+const SCRIPT = join(import.meta.dirname, '../tools/scripts/set-up.mjs');
 const PACKAGES = {
   '': { name: 'lapel' },
   'node_modules/one': { version: '1.0.0', integrity: 'sha512-one' },
@@ -15,11 +15,11 @@ const lock = (packages: object): string => JSON.stringify({ packages });
 function checkout(t: Test) {
   const root = t.testdir({
     'package-lock.json': lock(PACKAGES),
-    scripts: {},
+    tools: { scripts: {} },
     // This npm does not install anything; it makes the folder of the packages, like `npm ci`.
     npm: { npm: '#!/bin/sh\necho "$1" >> "$CALLS"\nmkdir -p node_modules/.bin\nexit "$RESULT"\n' },
   });
-  copyFileSync(SCRIPT, join(root, 'scripts/set-up.mjs'));
+  copyFileSync(SCRIPT, join(root, 'tools/scripts/set-up.mjs'));
   chmodSync(join(root, 'npm/npm'), 0o755);
   const calls = join(root, 'calls');
   return {
@@ -27,7 +27,7 @@ function checkout(t: Test) {
     /** Sets up; returns the exit code, and whether npm was called. */
     setUp(env: Record<string, string> = {}) {
       writeFileSync(calls, '');
-      const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/set-up.mjs')], {
+      const { status, stderr } = spawnSync(process.execPath, [join(root, 'tools/scripts/set-up.mjs')], {
         env: { PATH: `${join(root, 'npm')}:/usr/bin:/bin`, CALLS: calls, RESULT: '0', ...env },
         encoding: 'utf8',
       });

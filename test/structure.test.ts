@@ -2,25 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { PACKAGED } from '../src/edge/pages/packaged.ts';
-import {
-  CLI_ROOMS,
-  CLIENTS,
-  CLIENTS_KNOW,
-  EXCEPTIONS,
-  PAGES,
-  type Room,
-  RULES,
-  SIMULATOR_LEAVES,
-  SIMULATOR_ROOMS,
-  type Storeys,
-  WINGS,
-} from './rooms.ts';
+import { CLI_ROOMS, PAGES, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS, type Storeys, WINGS } from './rooms.ts';
 import { ALONE, allFiles, filesOf, GROUPS, SUITES } from './runs/groups.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
-const GENERATED = ['src/platform/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
-const FOLDERS = ['src', 'console', 'device-sim', 'demo', 'bench', 'harness', 'scripts', 'test'];
+const GENERATED = ['schemas/contracts/types.ts', 'device-sim/scenario/scenario-file.ts'];
+
+interface Manifest {
+  workspaces: string[];
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Manifest;
+/** The folders of the packages that are beside the service. */
+const { workspaces: PACKAGES } = manifestOf('.');
+const FOLDERS = ['src', ...PACKAGES, 'test'];
 
 const typeScriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -31,10 +29,14 @@ const laterImportsOf = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/import(?:\.meta\.resolve)?\(['"`]([^'"`.][^'"`]*)/g)].map((m) => m[1]!);
 const files = typeScriptIn(SRC);
 
+const OWN = '@lapel/';
+/** The files of this repository that a file imports, by their paths in it. */
 const importedBy = (path: string): string[] =>
   importsOf(join(ROOT, path))
-    .filter((name) => name.startsWith('.'))
-    .map((name) => relative(ROOT, resolve(ROOT, dirname(path), name)));
+    .filter((name) => name.startsWith('.') || name.startsWith(OWN))
+    .map((name) =>
+      name.startsWith(OWN) ? `${name.slice(OWN.length)}.ts` : relative(ROOT, resolve(ROOT, dirname(path), name)),
+    );
 
 /** The files that belong to circles of imports, or lie between two circles; empty if there is no circle. */
 function circles(): string[] {
@@ -65,17 +67,12 @@ const PLACES = new Map<string, { place: number; room: Room }>(
 /** The room of a file of src/, as a path; '' for a file directly in src/. */
 function roomOf(file: string): string {
   const [wing = '', room = ''] = file.split('/').slice(0, -1);
-  return room === '' || WINGS[wing]?.rooms[room] === undefined
-    ? wing === 'clients'
-      ? `${wing}/${room}`
-      : wing
-    : `${wing}/${room}`;
+  return WINGS[wing]?.rooms[room] === undefined ? wing : `${wing}/${room}`;
 }
 
 function mayImport(file: string, target: string): boolean {
   const [own, other] = [roomOf(file), roomOf(target)];
-  if (EXCEPTIONS[file]?.[target] !== undefined || own === other) return true;
-  if (file.startsWith('clients/')) return target.startsWith('clients/') || CLIENTS_KNOW.includes(other);
+  if (own === other) return true;
   if (other === '') return own !== 'runtime' && PAGES.includes(basename(target, '.ts'));
   const [from, to] = [PLACES.get(own), PLACES.get(other)];
   return to !== undefined && (own === '' ? other === 'runtime' : from !== undefined && from.place < to.place);
@@ -99,7 +96,7 @@ function checkRooms(t: Test, folder: string, rooms: Storeys, leaves: readonly st
 
 t.test('every folder of src is a room of the table, and every file directly in it a page', async (t) => {
   const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
-  const known = [...PLACES.keys(), ...Object.keys(CLIENTS).map((name) => `clients/${name}`)];
+  const known = [...PLACES.keys()];
   // A wing may consist of rooms only; then no file is directly in it.
   t.same([...rooms].sort(), known.filter((path) => rooms.has(path) || !(path in WINGS)).sort());
   const pages = files.filter((file) => !file.includes('/'));
@@ -110,23 +107,44 @@ const WIRING = ['doctor.ts', 'main.ts', 'maintenance.ts', 'service.ts'];
 
 t.test('files import only the rooms and wings below them', async (t) => {
   for (const file of files.filter((name) => !WIRING.includes(name))) {
-    for (const target of importedBy(join('src', file)).map((path) => relative('src', path)))
-      t.ok(mayImport(file, target), `${file} imports ${target}`);
+    for (const target of importedBy(join('src', file))) {
+      const allowed = target.startsWith('src/')
+        ? mayImport(file, relative('src', target))
+        : target.startsWith('schemas/');
+      t.ok(allowed, `${file} imports ${target}`);
+    }
     const repositories = importsOf(join(SRC, file)).filter((name) => name.includes('-repository.ts'));
     if (file.endsWith('-repository.ts')) t.same(repositories, [], `${file}: a repository imports no other repository`);
   }
 });
 
-t.test('every exception is still needed', async (t) => {
-  for (const [file, targets] of Object.entries(EXCEPTIONS)) {
-    const imported = importedBy(join('src', file)).map((path) => relative('src', path));
-    for (const target of Object.keys(targets)) t.ok(imported.includes(target), `${file} imports ${target}`);
+/** Folders that belong to no package, and that a package may import by their paths. */
+const OUTSIDE: Readonly<Record<string, readonly string[]>> = { tools: ['src', 'test'] };
+
+t.test('a package imports another one by its name, and names it in its package.json', async (t) => {
+  const byName = (folder: string): ((name: string) => boolean) => {
+    const { dependencies, devDependencies } = manifestOf(folder);
+    const named = Object.keys({ ...dependencies, ...devDependencies });
+    return (name) => named.includes(name.split('/').slice(0, 2).join('/'));
+  };
+  for (const folder of ['.', ...PACKAGES]) {
+    const isNamed = byName(folder);
+    const within = folder === '.' ? ['src', 'test'] : [folder, ...(OUTSIDE[folder] ?? [])];
+    const paths = folder === '.' ? within : [folder];
+    for (const file of paths.flatMap((path) => typeScriptIn(join(ROOT, path)).map((name) => join(path, name)))) {
+      for (const name of importsOf(join(ROOT, file))) {
+        const target = relative(ROOT, resolve(ROOT, dirname(file), name));
+        const allowed = name.startsWith('.')
+          ? within.includes(target.split('/')[0]!)
+          : !name.startsWith(OWN) || isNamed(name);
+        t.ok(allowed, `${file} imports ${name}`);
+      }
+    }
   }
 });
 
 t.test('a library is imported by the rooms that own it, and by no others', async (t) => {
   const rooms = [...PLACES].map(([path, { room }]) => [path, room] as const);
-  rooms.push(...Object.entries(CLIENTS).map(([name, room]) => [`clients/${name}`, room] as const));
   const owned = rooms.flatMap(([path, { owns = [] }]) => owns.map((library) => ({ library, path })));
   const used = new Set<string>();
   for (const file of files.filter((name) => !WIRING.includes(name))) {
@@ -149,8 +167,7 @@ t.test('a library that most services never need is loaded at its first use', asy
 t.test('the pages import their own files, their packaged libraries, and the types of the contract', async (t) => {
   const packaged = PACKAGED.map(({ name }) => name);
   const isTypes = (text: string, name: string): boolean =>
-    name.endsWith('/src/platform/contracts/types.ts') &&
-    new RegExp(`^import type [^;]*?from '${name}'`, 'm').test(text);
+    name === '@lapel/schemas/contracts/types' && new RegExp(`^import type [^;]*?from '${name}'`, 'm').test(text);
   for (const file of typeScriptIn(join(ROOT, 'console'))) {
     const path = join(ROOT, 'console', file);
     for (const name of importsOf(path)) {
@@ -163,8 +180,9 @@ t.test('the pages import their own files, their packaged libraries, and the type
 });
 
 t.test('rules use no database, no clock and no promises', async (t) => {
-  const allowed = [...RULES, 'errors', 'platform/contracts/types', 'runtime/units'].map((name) => `src/${name}.ts`);
-  for (const file of RULES.map((name) => `src/${name}.ts`)) {
+  const known = ['schemas/contracts/errors', 'schemas/contracts/types', 'src/runtime/units'];
+  const allowed = [...RULES, ...known].map((name) => `${name}.ts`);
+  for (const file of RULES.map((name) => `${name}.ts`)) {
     t.notMatch(
       readFileSync(join(ROOT, file), 'utf8'),
       /\b(async|await|Promise|Date\.now|performance|setTimeout)\b/,
@@ -174,9 +192,7 @@ t.test('rules use no database, no clock and no promises', async (t) => {
   }
 });
 
-t.test('the rooms of the command line import only rooms below them', async (t) =>
-  checkRooms(t, 'src/clients/cli', CLI_ROOMS, []),
-);
+t.test('the rooms of the command line import only rooms below them', async (t) => checkRooms(t, 'cli', CLI_ROOMS, []));
 
 t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
   for (const file of files.filter((name) => name !== 'main.ts')) {
@@ -197,11 +213,11 @@ t.test('the rooms of the simulator import only rooms below them', async (t) =>
 // files, as Android does. Both programs are
 // installed together, with the same version and for the same Node.
 const OF_THE_SERVICE: Readonly<Record<string, RegExp>> = {
-  'device-sim/customer': /^src\/clients\/client\//,
-  'device-sim/files': /^src\/platform\/apk\//,
-  'device-sim/recording': /^src\/runtime\/without-secrets\.ts$/,
+  'device-sim/customer': /^client\//,
+  'device-sim/files': /^schemas\/apk\//,
+  'device-sim/recording': /^schemas\/base\/without-secrets\.ts$/,
 };
-const OF_THE_INSTALLATION = /^src\/runtime\/(?:installation|version|async-disposable-stack)\.ts$/;
+const OF_THE_INSTALLATION = /^schemas\/base\/(?:installation|version|async-disposable-stack)\.ts$/;
 t.test(
   'the simulator imports only the typed client, the reader of APK files, the hiding of secrets, and its installation',
   async (t) => {
@@ -231,7 +247,7 @@ t.test('clients name their operations, and type no path of an API', async (t) =>
     t.match(call, TYPED_REQUEST);
   const isClean = "send(operation('deleteDevice', { deviceId }))";
   t.notMatch(isClean, TYPED_REQUEST);
-  for (const folder of ['console/pages', 'console/parts', 'src/clients/cli', 'device-sim']) {
+  for (const folder of ['console/pages', 'console/parts', 'cli', 'device-sim']) {
     const found = typeScriptIn(join(ROOT, folder));
     t.not(found.length, 0, folder);
     for (const file of found) {

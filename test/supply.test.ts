@@ -2,13 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RUNTIME_PACKAGES } from '@lapel/tools/scripts/release/contents';
+import { imageFaults } from '@lapel/tools/scripts/release/images';
+import { type Locked, MANIFEST, PACKAGES, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
+import { licenseFaults, lockfileFaults } from '@lapel/tools/scripts/release/origins';
+import { billOfMaterials, containedPackages } from '@lapel/tools/scripts/release/sbom';
+import { signatureOf, signingKey } from '@lapel/tools/scripts/release/sign';
 import t from 'tap';
-import { RUNTIME_PACKAGES } from '../scripts/release/contents.ts';
-import { imageFaults } from '../scripts/release/images.ts';
-import { type Locked, MANIFEST, PACKAGES, ROOT, referenceOf } from '../scripts/release/lockfile.ts';
-import { licenseFaults, lockfileFaults } from '../scripts/release/origins.ts';
-import { billOfMaterials, containedPackages } from '../scripts/release/sbom.ts';
-import { signatureOf, signingKey } from '../scripts/release/sign.ts';
 import { missing } from './installed.ts';
 
 t.test('each package of package-lock.json comes from the registry, with the hash of its archive', async (t) => {

@@ -2,8 +2,8 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@lapel/tools/harness/free-port';
 import type { Test } from 'tap';
-import { freePort } from '../harness/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -51,10 +51,12 @@ const CHECKOUT = [
   'package-lock.json',
   'node_modules',
   'bin',
-  'scripts',
   'src',
   'schemas',
+  'client',
+  'cli',
   'device-sim',
+  'tools',
 ];
 
 /**

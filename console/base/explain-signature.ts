@@ -1,4 +1,4 @@
-// Copied from src/clients/cli/webhook/explain-signature.ts by `npm run generate`; edit that instead.
+// Copied from cli/webhook/explain-signature.ts by `npm run generate`; edit that instead.
 
 /** A webhook as a receiver has got it, and the key with which the receiver verifies it. */
 export interface ReceivedWebhook {

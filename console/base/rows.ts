@@ -60,7 +60,7 @@ import type {
   TransactionRow,
   VersionList,
   VersionRow,
-} from '../../src/platform/contracts/types.ts';
+} from '@lapel/schemas/contracts/types';
 
 /** The types of the rows that the service sends, generated from its schemas. Times are date-times in UTC. */
 export type {

@@ -1,4 +1,4 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Acts } from './acts.ts';

@@ -1,4 +1,4 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
 import { peersOf } from '../model/bluetooth.ts';
 import type { Action, ActionName, Release, Terms } from './action.ts';
 import { apnsOf, languageOf, networksOf } from './call-contents.ts';

@@ -1,5 +1,5 @@
-import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
-import { OPERATIONS } from '../../src/clients/client/operations.ts';
+import { createLapelClient } from '@lapel/client/lapel-client';
+import { OPERATIONS } from '@lapel/client/operations';
 import type { Device } from '../model/device.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { inParallel } from './service-client.ts';

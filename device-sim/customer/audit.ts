@@ -1,5 +1,5 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
 import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
 import { wrongRecord } from './contents.ts';

@@ -1,5 +1,5 @@
-import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import { createLapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
+import { verifyWebhook, type WebhookEvent } from '@lapel/client/verify-webhook';
 
 export interface ReceivedWebhook {
   /** The id of the webhook. It is the same in every attempt, so that a receiver can drop repetitions. */

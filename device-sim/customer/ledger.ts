@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
+import type { WebhookEvent } from '@lapel/client/verify-webhook';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
 import type { Untimely } from './attempts.ts';
 import type { Difference } from './differences.ts';

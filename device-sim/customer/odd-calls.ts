@@ -1,6 +1,6 @@
-import { fillPath } from '../../src/clients/client/fill-path.ts';
-import { OPERATIONS, TOKEN_REQUEST } from '../../src/clients/client/operations.ts';
-import { createTransport } from '../../src/clients/client/transport.ts';
+import { fillPath } from '@lapel/client/fill-path';
+import { OPERATIONS, TOKEN_REQUEST } from '@lapel/client/operations';
+import { createTransport } from '@lapel/client/transport';
 import type { ApplicationAccess } from './provision.ts';
 
 /** A token that says of itself that it is not signed. */

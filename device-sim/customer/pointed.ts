@@ -1,5 +1,5 @@
-import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
-import { URL_SETTINGS, WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
+import { createLapelClient } from '@lapel/client/lapel-client';
+import { URL_SETTINGS, WEBHOOK_SETTINGS } from '@lapel/client/operations';
 import { UsageError } from '../usage-error.ts';
 import type { ApplicationAccess } from './provision.ts';
 

@@ -1,5 +1,5 @@
-import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import { createLapelClient, type LapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
 import { luhnDigit } from '../fleet/device-ids.ts';
 import type { Timers } from '../timers.ts';
 import { differences } from './differences.ts';

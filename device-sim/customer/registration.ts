@@ -1,4 +1,4 @@
-import { adminRequest } from '../../src/clients/client/admin-request.ts';
+import { adminRequest } from '@lapel/client/admin-request';
 import { deviceIdFor } from '../fleet/device-ids.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { deriveSeed } from '../random.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
 import { MANIFEST, makeDocument, makeZip } from '../files/make-apk.ts';
 import type { Release } from './action.ts';
 import { createAdminClient, unexpected } from './service-client.ts';

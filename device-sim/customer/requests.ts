@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import { LapelError } from '@lapel/client/lapel-error';
 import { pause, type Timers } from '../timers.ts';
 import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';

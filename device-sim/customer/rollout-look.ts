@@ -1,4 +1,4 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Entry } from './entry.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 

@@ -1,4 +1,4 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Release, Terms } from './action.ts';
 import type { Asked } from './entry.ts';
 import { type RelativeWindow, type Window, windowFrom } from './rollout-window.ts';

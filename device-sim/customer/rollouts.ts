@@ -1,6 +1,6 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
-import type { WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
+import type { WebhookEvent } from '@lapel/client/verify-webhook';
 import { remember } from '../bounded-map.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
-import type { AdminOperations } from '../../src/clients/client/admin-operations.ts';
-import { adminRequest } from '../../src/clients/client/admin-request.ts';
-import { searchOf } from '../../src/clients/client/transport.ts';
+import type { AdminOperations } from '@lapel/client/admin-operations';
+import { adminRequest } from '@lapel/client/admin-request';
+import { searchOf } from '@lapel/client/transport';
 
 /** The answer to a request. */
 export interface Reply {

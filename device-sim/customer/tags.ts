@@ -1,4 +1,4 @@
-import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
+import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Requests } from './requests.ts';
 
 /** The tags of a device: a value for each key. */

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { readApk as readFile } from '../../src/platform/apk/read-apk.ts';
+import { readApk as readFile } from '@lapel/schemas/apk/read-apk';
 
 /** The identity of a package, which a device needs before it installs it. */
 export interface ApkIdentity {

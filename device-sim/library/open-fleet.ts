@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AsyncDisposableStack } from '../../src/runtime/async-disposable-stack.ts';
+import { AsyncDisposableStack } from '@lapel/schemas/base/async-disposable-stack';
 import { CALLED, createApplicationCalls } from '../customer/application-calls.ts';
 import { provision } from '../customer/provision.ts';
 import { MAX_DEVICES } from '../fleet/device-ids.ts';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { withoutSecrets } from '../../src/runtime/without-secrets.ts';
+import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
 import type { Timers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Direction, Ending, TrafficHead, TrafficLine } from './traffic.ts';

@@ -1,4 +1,4 @@
-import { AsyncDisposableStack } from '../../src/runtime/async-disposable-stack.ts';
+import { AsyncDisposableStack } from '@lapel/schemas/base/async-disposable-stack';
 import { type AccountSource, readAccounts, readToken } from '../customer/accounts.ts';
 import { createApplicationCalls } from '../customer/application-calls.ts';
 import { createPointed, PRIVATE_ADVICE } from '../customer/pointed.ts';

@@ -1,10 +1,10 @@
+import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
 import type { Config } from '../config.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import type { Sweep } from '../platform/database/sweep.ts';
 import type { Entrances } from '../platform/entrance/entrance.ts';
 import { openObjects } from '../platform/objects/open-objects.ts';
-import type { Deprecations } from '../runtime/deprecations.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
 import { createHeldRollouts } from '../runtime/held-rollouts.ts';
 import { createLogLimit } from '../runtime/log-limit.ts';

@@ -1,3 +1,4 @@
+import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
 import type { Config } from '../config.ts';
 import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
@@ -17,7 +18,6 @@ import type { AdministratorToken } from '../runtime/administrator-token.ts';
 import { createLocalTime, createLocalTimeReader } from '../runtime/clock.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { diskOf } from '../runtime/data-folder.ts';
-import type { Deprecations } from '../runtime/deprecations.ts';
 import { servedAt } from '../runtime/listening.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import { deviceRow } from '../views/device-row.ts';

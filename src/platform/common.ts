@@ -1,3 +1,4 @@
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ClockTrust } from '../runtime/clock-trust.ts';
@@ -6,7 +7,6 @@ import type { Log } from '../runtime/log.ts';
 import type { createParts } from '../runtime/parts.ts';
 import type { Tracing } from '../runtime/tracing.ts';
 import type { Watch } from '../runtime/watch.ts';
-import type { Contracts } from './contracts/contracts.ts';
 import type { Database } from './database/sql.ts';
 
 /** The objects that nearly every room of the service needs. */

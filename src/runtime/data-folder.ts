@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
-import { DomainError } from '../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /**
  * Creates the data folder, accessible by its owner only. Throws SETTING_INVALID when it cannot be created or accessed.

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { newSecret } from '@lapel/schemas/base/new-secret';
 
 /** The only source of randomness for stored data. Tests inject one that counts. */
 export interface Ids {
@@ -38,13 +39,7 @@ export const randomIds: Ids = {
   // 48 bits of milliseconds, then 80 random bits, both in hexadecimal. Such identifiers sort by time, so inserts go to
   // the end of an index.
   next: (prefix, nowMicros) => `${idsFrom(prefix, nowMicros)}${freshBytes()}`,
-  // A command line would take a secret that begins with a hyphen for an option, so such a secret is drawn again.
-  secret(bytes = 32) {
-    let secret: string;
-    do secret = randomBytes(bytes).toString('base64url');
-    while (secret.startsWith('-'));
-    return secret;
-  },
+  secret: newSecret,
   bytes: (count) => randomBytes(count),
   uuid: () => randomUUID(),
 };

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
-import { DomainError } from '../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 // The most connections that the kernel keeps until the process accepts them. There are many when all devices reconnect
 // at the same moment.

@@ -1,6 +1,6 @@
+import { isSecretName } from '@lapel/schemas/base/secret-names';
+import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
 import { type Logger, pino, stdSerializers } from 'pino';
-import { isSecretName } from './secret-names.ts';
-import { withoutSecrets } from './without-secrets.ts';
 
 export type Log = Logger;
 

@@ -1,4 +1,4 @@
-import { AsyncDisposableStack } from './async-disposable-stack.ts';
+import { AsyncDisposableStack } from '@lapel/schemas/base/async-disposable-stack';
 
 /** A part of the service that exists as long as the service does. All members are optional. */
 export interface Part {

@@ -1,26 +1,6 @@
+import type { Kind } from '@lapel/schemas/contracts/settings';
 import { hostsOf } from './database-hosts.ts';
 import { readNetworks } from './networks.ts';
-
-/** The kinds of values of settings. */
-export type Kind =
-  | 'text'
-  | 'port'
-  | 'count'
-  | 'number'
-  | 'flag'
-  | 'url'
-  | 'level'
-  | 'timeZone'
-  | 'release'
-  | 'endpoint'
-  | 'hosts'
-  | 'database'
-  | 'networks'
-  | 'proxyHeader'
-  | 'listeners'
-  | 'mqttUrls'
-  | 'headerName'
-  | 'syslog';
 
 const PROXY_HEADERS = ['any', 'forwarded', 'x-forwarded'];
 /** The listeners whose connections may begin with a header of the PROXY protocol. */

@@ -1,4 +1,4 @@
-import { HIDDEN } from './secret-names.ts';
+import { HIDDEN } from '@lapel/schemas/base/secret-names';
 
 /** Leaves scheme, host and port of a URL: its path and its query may be what lets somebody send to it. */
 export function hiddenUrl(value: string | null): string | null {

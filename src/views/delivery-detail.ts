@@ -1,6 +1,6 @@
+import type { DeliveryDetail } from '@lapel/schemas/contracts/types';
 import { unpackSent } from '../core/webhooks/http/sent-headers.ts';
 import type { DeliveryLog } from '../core/webhooks/log/delivery-log.ts';
-import type { DeliveryDetail } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { deliveryRow } from './delivery-row.ts';
 

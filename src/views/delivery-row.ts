@@ -1,5 +1,5 @@
+import type { DeliveryRow } from '@lapel/schemas/contracts/types';
 import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
-import type { DeliveryRow } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 
 /** Makes the row of a delivery for lists. */

@@ -1,7 +1,7 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { DeviceRow, FleetDeviceQuery } from '@lapel/schemas/contracts/types';
 import type { FleetPlace } from '../core/selection/fleet-repository.ts';
 import { readFleetFilter } from '../core/selection/read-fleet-filter.ts';
-import { DomainError } from '../errors.ts';
-import type { DeviceRow, FleetDeviceQuery } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import type { Micros } from '../runtime/units.ts';
 import type { FleetDevice, FleetQuery } from './devices.ts';

@@ -1,5 +1,5 @@
+import { WEBHOOK_SETTINGS } from '@lapel/schemas/contracts/values';
 import { columnOf } from '../core/applications/setting-columns.ts';
-import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 

@@ -1,4 +1,4 @@
-import type { InstallationList } from '../platform/contracts/types.ts';
+import type { InstallationList } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../runtime/clock.ts';
 import type { InstallationCounts, Installations, InstalledName } from './installations.ts';
 

@@ -1,6 +1,6 @@
+import { splitVersion } from '@lapel/schemas/base/package-version';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { splitVersion } from '../runtime/package-version.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { createRemembered } from '../runtime/remembered.ts';
 import type { Micros } from '../runtime/units.ts';

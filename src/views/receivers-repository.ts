@@ -1,4 +1,4 @@
-import type { WebhookSetting } from '../platform/contracts/types.ts';
+import type { WebhookSetting } from '@lapel/schemas/contracts/types';
 import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 

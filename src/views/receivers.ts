@@ -1,7 +1,7 @@
+import type { WebhookSetting } from '@lapel/schemas/contracts/types';
+import { WEBHOOK_SETTINGS } from '@lapel/schemas/contracts/values';
 import { type FailingReceiver, listFailing } from '../core/webhooks/log/attempt-repository.ts';
 import { HOUR_MICROS, listHours, type ReceiverHour } from '../core/webhooks/log/receiver-hours.ts';
-import type { WebhookSetting } from '../platform/contracts/types.ts';
-import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { pageOf } from '../runtime/page.ts';

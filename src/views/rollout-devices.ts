@@ -1,6 +1,6 @@
+import type { RolloutDeviceList } from '@lapel/schemas/contracts/types';
 import { findInState, findMembers, type Member, statusesOf } from '../core/rollouts/member-repository.ts';
 import type { MemberState } from '../core/rollouts/rollout.ts';
-import type { RolloutDeviceList } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';

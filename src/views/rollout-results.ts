@@ -1,6 +1,6 @@
+import type { RolloutResults } from '@lapel/schemas/contracts/types';
 import { countResults, lastResultAt } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
-import type { RolloutResults } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import { toUtc } from '../runtime/clock.ts';
 

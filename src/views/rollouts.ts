@@ -1,10 +1,10 @@
+import type { RolloutDetails, RolloutResults, RolloutRow } from '@lapel/schemas/contracts/types';
 import { findCounts, findTimes, type TimeKind } from '../core/rollouts/count-repository.ts';
 import { byState, type Count, resultsSoFar } from '../core/rollouts/counts.ts';
 import { findInState } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
 import { findSelector, listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
 import { endOfBucket } from '../core/rollouts/times.ts';
-import type { RolloutDetails, RolloutResults, RolloutRow } from '../platform/contracts/types.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Clock, toUtc } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';

@@ -1,6 +1,6 @@
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import { firstEnd } from '../core/authorities/authority-repository.ts';
 import { findWayIn } from '../core/people/person-repository.ts';
-import { isDatabaseAway } from '../errors.ts';
 import type { KnownNode } from '../platform/cluster/node-rows.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';

@@ -1,3 +1,4 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { objectKey } from '../core/software/binary.ts';
 import { findContent } from '../core/software/binary-content-repository.ts';
 import type { Catalogue } from '../core/software/catalogue.ts';
@@ -8,7 +9,6 @@ import * as packages from '../core/software/package-repository.ts';
 import { findCertificates } from '../core/software/signature-repository.ts';
 import type { SignatureState, Trust } from '../core/software/trust.ts';
 import { findVersion, type Version, versionsBehind } from '../core/software/version-repository.ts';
-import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { pageOf } from '../runtime/page.ts';
 

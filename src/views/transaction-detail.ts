@@ -1,8 +1,8 @@
+import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
+import type { TransactionDetail } from '@lapel/schemas/contracts/types';
 import { lateBody } from '../core/transactions/terms-body.ts';
-import type { TransactionDetail } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { readTraceparent } from '../runtime/tracing.ts';
-import { withoutSecrets } from '../runtime/without-secrets.ts';
 import { deliveryRow } from './delivery-row.ts';
 import { transactionRow } from './transaction-row.ts';
 import type { Detailed } from './transactions.ts';

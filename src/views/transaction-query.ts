@@ -1,6 +1,6 @@
-import { DomainError } from '../errors.ts';
-import type { TransactionQuery } from '../platform/contracts/types.ts';
-import { readDuration } from '../runtime/clock.ts';
+import { readDuration } from '@lapel/schemas/base/duration';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { TransactionQuery } from '@lapel/schemas/contracts/types';
 import type { Micros } from '../runtime/units.ts';
 import { isOfFailures } from './transaction-conditions.ts';
 import type { OverviewQuery } from './transactions.ts';

@@ -1,7 +1,7 @@
+import type { TransactionRow } from '@lapel/schemas/contracts/types';
 import type { Warning } from '../core/transactions/firmware-warning.ts';
 import { termsBody } from '../core/transactions/terms-body.ts';
 import type { TransactionSummary } from '../core/transactions/transaction-record.ts';
-import type { TransactionRow } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 
 const time = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));

@@ -1,3 +1,4 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { DeviceVersions, Warning } from '../core/transactions/firmware-warning.ts';
 import { firmwareWarning, needsFirmware } from '../core/transactions/firmware-warning.ts';
 import { NEED_FIRMWARE } from '../core/transactions/operations.ts';
@@ -9,7 +10,6 @@ import {
   type TransactionRecord,
 } from '../core/transactions/transaction-repository.ts';
 import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
-import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { findDeliverySummary } from './delivery-repository.ts';

@@ -1,3 +1,4 @@
+import { ownVersion } from '@lapel/schemas/base/version';
 import { firstEnd } from '../core/authorities/authority-repository.ts';
 import type { Core } from '../core/core.ts';
 import { createFleetSelection } from '../core/selection/fleet-selection.ts';
@@ -11,7 +12,6 @@ import type { Database } from '../platform/database/sql.ts';
 import type { Certificates } from '../platform/entrance/certificates.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { createRemembered } from '../runtime/remembered.ts';
-import { ownVersion } from '../runtime/version.ts';
 import { createAuditNames } from './audit.ts';
 import { createConnectionView, type LiveConnection } from './connection.ts';
 import { createContents } from './contents.ts';

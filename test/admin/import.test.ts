@@ -1,8 +1,8 @@
 import { request as openRequest } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setImmediate as turn } from 'node:timers/promises';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import t from 'tap';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { faultsOf } from '../api/operations.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 

@@ -1,5 +1,5 @@
+import { makeApk } from '@lapel/device-sim/files/make-apk';
 import t from 'tap';
-import { makeApk } from '../../device-sim/files/make-apk.ts';
 import { startWorld } from '../world.ts';
 
 const HEX = '0123456789abcdefABCDEF0123456789';

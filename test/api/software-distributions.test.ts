@@ -1,7 +1,7 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { createDeprecations, DEPRECATIONS, NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
+import { SETTINGS } from '@lapel/schemas/contracts/settings';
 import t from 'tap';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
-import { createDeprecations, DEPRECATIONS, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
-import { SETTINGS } from '../../src/settings.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
 

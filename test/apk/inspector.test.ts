@@ -1,8 +1,8 @@
+import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '@lapel/device-sim/files/make-apk';
+import { ApkError } from '@lapel/schemas/apk/apk-error';
+import { readApk } from '@lapel/schemas/apk/read-apk';
 import t, { type Test } from 'tap';
-import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../device-sim/files/make-apk.ts';
-import { ApkError } from '../../src/platform/apk/apk-error.ts';
 import { createApkInspector } from '../../src/platform/apk/inspector.ts';
-import { readApk } from '../../src/platform/apk/read-apk.ts';
 import { createFakeClock, type FakeClock } from '../fake-clock.ts';
 import { until } from '../until.ts';
 

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '@lapel/device-sim/files/make-apk';
+import { makeResources } from '@lapel/device-sim/files/make-resources';
+import { ApkError, type ApkFault } from '@lapel/schemas/apk/apk-error';
+import { readApk, readApkParts } from '@lapel/schemas/apk/read-apk';
 import t, { type Test } from 'tap';
-import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../device-sim/files/make-apk.ts';
-import { makeResources } from '../../device-sim/files/make-resources.ts';
-import { ApkError, type ApkFault } from '../../src/platform/apk/apk-error.ts';
-import { readApk, readApkParts } from '../../src/platform/apk/read-apk.ts';
 
-const APKS = join(import.meta.dirname, '../../demo/apks');
+const APKS = join(import.meta.dirname, '../../tools/demo/apks');
 const camera = (name: string): Buffer => readFileSync(join(APKS, `camera-${name}.apk`));
 const GOOD = [
   { name: 'package', value: 'com.example.camera' },

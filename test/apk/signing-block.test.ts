@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeApk, makeScheme, SCHEMES, withSigningBlock } from '@lapel/device-sim/files/make-apk';
+import { readApk } from '@lapel/schemas/apk/read-apk';
 import t from 'tap';
-import { makeApk, makeScheme, SCHEMES, withSigningBlock } from '../../device-sim/files/make-apk.ts';
-import { readApk } from '../../src/platform/apk/read-apk.ts';
 
 const APK = makeApk({ attributes: [{ name: 'package', value: 'com.example.camera' }] });
 const [ONE, TWO] = [Buffer.from('certificate one'), Buffer.from('certificate two')];
@@ -27,7 +27,7 @@ const v3 = (...signers: Buffer[][]) => ({ id: SCHEMES.v3, value: makeScheme(sign
 const padding = (length: number) => ({ id: 0x42726577, value: Buffer.alloc(length) });
 
 t.test('the certificate of a real APK is the one that apksigner and openssl show', async (t) => {
-  const apk = readFileSync(join(import.meta.dirname, '../../demo/apks/camera-1.0.0.apk'));
+  const apk = readFileSync(join(import.meta.dirname, '../../tools/demo/apks/camera-1.0.0.apk'));
   t.same((await read(apk)).certificates, ['130af62168b7b9de77a1e0208554c94c832fafcffb2d2737d4e95296e011cc2f']);
 });
 

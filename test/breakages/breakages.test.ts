@@ -1,6 +1,6 @@
+import type { RunRecord, Verdict } from '@lapel/device-sim/report/record';
+import { openScenario } from '@lapel/device-sim/scenario/ready';
 import t from 'tap';
-import type { RunRecord, Verdict } from '../../device-sim/report/record.ts';
-import { openScenario } from '../../device-sim/scenario/ready.ts';
 import { BREAKAGES } from './breakages.ts';
 import { readCommandLine } from './command-line.ts';
 import { patchedFiles } from './planted-copy.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { plainText } from '../../device-sim/plain-text.ts';
+import { plainText } from '@lapel/device-sim/plain-text';
 import { BREAKAGES } from './breakages.ts';
 import { HELP, readCommandLine, type Wanted, WrongUsage } from './command-line.ts';
 import { breakageRow, closing, listRow, unbrokenClosing, unbrokenRow } from './rows.ts';

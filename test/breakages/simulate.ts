@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { RunRecord } from '../../device-sim/report/record.ts';
+import type { RunRecord } from '@lapel/device-sim/report/record';
 import { ADMIN_TOKEN, type Addresses } from '../flow/service-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../device-sim/main.ts');

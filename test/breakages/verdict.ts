@@ -1,4 +1,4 @@
-import type { Verdict } from '../../device-sim/report/record.ts';
+import type { Verdict } from '@lapel/device-sim/report/record';
 import type { Breakage } from './breakage.ts';
 import type { Simulated } from './simulate.ts';
 

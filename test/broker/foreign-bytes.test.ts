@@ -1,5 +1,5 @@
+import { parseExact } from '@lapel/schemas/base/exact-json';
 import t from 'tap';
-import { parseExact } from '../../src/runtime/exact-json.ts';
 import { checkMessage } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';

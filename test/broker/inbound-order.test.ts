@@ -1,10 +1,10 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Client, PublishPacket } from 'aedes';
 import t from 'tap';
 import { createInbound } from '../../src/edge/mqtt/inbound.ts';
 import { createWaitingMessages } from '../../src/edge/mqtt/waiting-messages.ts';
-import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createLogLimit } from '../../src/runtime/log-limit.ts';
 import { createTokenBuckets } from '../../src/runtime/token-buckets.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { createRandom } from '@lapel/device-sim/random';
 import { generate, type Packet } from 'mqtt-packet';
 import t from 'tap';
-import { createRandom } from '../../device-sim/random.ts';
 import { pubackBytes, publishBytes } from '../../src/edge/mqtt/packet-bytes.ts';
 import { mqtt, split } from '../fuzz/parsers/mqtt.ts';
 

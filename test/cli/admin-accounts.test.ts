@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RESOURCES } from '@lapel/cli/admin/admin-resources';
 import t from 'tap';
-import { RESOURCES } from '../../src/clients/cli/admin/admin-resources.ts';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';

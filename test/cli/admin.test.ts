@@ -10,7 +10,7 @@ import { run } from './run.ts';
 const LAUNCHER = 'com.lapel.launcher';
 const FIRMWARE = 'com.lapel.firmware';
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
-const APK = join(import.meta.dirname, '../../demo/apks/camera-1.0.0.apk');
+const APK = join(import.meta.dirname, '../../tools/demo/apks/camera-1.0.0.apk');
 
 async function start(t: Test) {
   const world = await startWorld(t);

@@ -5,16 +5,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
+import { MANIFEST, makeDocument, makeZip, signedApk } from '@lapel/device-sim/files/make-apk';
+import { makeResources } from '@lapel/device-sim/files/make-resources';
+import { CLIENTS_OWN, SETTINGS } from '@lapel/schemas/contracts/settings';
 import t, { type Test } from 'tap';
-import { MANIFEST, makeDocument, makeZip, signedApk } from '../../device-sim/files/make-apk.ts';
-import { makeResources } from '../../device-sim/files/make-resources.ts';
 import { readConfig } from '../../src/config.ts';
-import { CLIENTS_OWN, SETTINGS } from '../../src/settings.ts';
 import { startWorld, type Tenant, type World } from '../world.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const APKS = join(ROOT, 'demo/apks');
+const APKS = join(ROOT, 'tools/demo/apks');
 const CAMERA = 'com.example.camera';
 const FIRST = join(APKS, 'camera-1.0.0.apk');
 
@@ -379,7 +379,7 @@ t.test('as a process: the file and the secret from the environment, one JSON obj
 });
 
 t.test('variables of the command line and of the documents are not treated as settings of the service', async (t) => {
-  const texts = globSync(['docs/*.md', 'README.md', 'src/clients/**', 'device-sim/**/*.ts'], {
+  const texts = globSync(['docs/*.md', 'README.md', '{cli,client}/**', 'device-sim/**/*.ts'], {
     cwd: ROOT,
     withFileTypes: true,
   })

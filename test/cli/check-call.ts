@@ -1,6 +1,6 @@
-import { ALL_COMMANDS } from '../../src/clients/cli/commands.ts';
-import { checkPositionals, readArguments, splitVersions } from '../../src/clients/cli/line/command-line.ts';
-import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
+import { ALL_COMMANDS } from '@lapel/cli/commands';
+import { checkPositionals, readArguments, splitVersions } from '@lapel/cli/line/command-line';
+import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from '@lapel/cli/line/service-commands';
 
 /** Checks whether the command line accepts a call, as far as this can be checked without a service. */
 export function checkCall(call: readonly string[]): string | null {

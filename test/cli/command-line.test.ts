@@ -1,8 +1,8 @@
+import { optionsHelp } from '@lapel/cli/line/command';
+import { checkPositionals, readArguments, readSeconds, readUrl } from '@lapel/cli/line/command-line';
+import { nearest } from '@lapel/cli/line/nearest';
+import { UsageError } from '@lapel/cli/line/usage-error';
 import t from 'tap';
-import { optionsHelp } from '../../src/clients/cli/line/command.ts';
-import { checkPositionals, readArguments, readSeconds, readUrl } from '../../src/clients/cli/line/command-line.ts';
-import { nearest } from '../../src/clients/cli/line/nearest.ts';
-import { UsageError } from '../../src/clients/cli/line/usage-error.ts';
 
 const OPTIONS = {
   secret: { value: 'S', text: 'a secret' },

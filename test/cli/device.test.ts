@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { APN_FIELDS } from '@lapel/cli/device/device-commands';
+import { TRANSACTION_STATES } from '@lapel/cli/device/device-reads';
 import t from 'tap';
-import { APN_FIELDS } from '../../src/clients/cli/device/device-commands.ts';
-import { TRANSACTION_STATES } from '../../src/clients/cli/device/device-reads.ts';
 import { until } from '../until.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';

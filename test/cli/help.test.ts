@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ALL_COMMANDS, GROUPS } from '@lapel/cli/commands';
+import { groupsOfWord } from '@lapel/cli/groups-of-word';
+import { overview } from '@lapel/cli/overview';
+import { widthOf } from '@lapel/cli/show/text-width';
 import t from 'tap';
-import { ALL_COMMANDS, GROUPS } from '../../src/clients/cli/commands.ts';
-import { groupsOfWord } from '../../src/clients/cli/groups-of-word.ts';
-import { overview } from '../../src/clients/cli/overview.ts';
-import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 import { shellBlocksOf } from '../docs/blocks.ts';
 import { commandsOf } from '../docs/shell.ts';
 import { checkCall } from './check-call.ts';

@@ -2,8 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { openImportOutput } from '@lapel/cli/import/import-output';
 import t from 'tap';
-import { openImportOutput } from '../../src/clients/cli/import/import-output.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { createPrompt } from '@lapel/cli/account/prompt';
 import t from 'tap';
-import { createPrompt } from '../../src/clients/cli/account/prompt.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 

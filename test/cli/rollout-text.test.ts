@@ -1,7 +1,7 @@
+import { abortNote } from '@lapel/cli/rollout/abort-note';
+import { linesInRoom, linesOf, type Rollout } from '@lapel/cli/rollout/rollout-text';
+import { widthOf } from '@lapel/cli/show/text-width';
 import t from 'tap';
-import { abortNote } from '../../src/clients/cli/rollout/abort-note.ts';
-import { linesInRoom, linesOf, type Rollout } from '../../src/clients/cli/rollout/rollout-text.ts';
-import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 
 const NONE = { waiting: 0, unfinished: 0, succeeded: 0, failed: 0, cancelled: 0, unchanged: 0, refused: 0 };
 const stage = (state: Rollout['stages'][number]['state'], counts: Partial<typeof NONE>, more: object = {}) => ({

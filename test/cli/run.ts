@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { runCli } from '../../src/clients/cli/run-cli.ts';
-import type { Terminal } from '../../src/clients/cli/show/terminal.ts';
+import { runCli } from '@lapel/cli/run-cli';
+import type { Terminal } from '@lapel/cli/show/terminal';
 
 export interface Run {
   code: number;

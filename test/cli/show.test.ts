@@ -1,11 +1,11 @@
+import { Failure, failureText } from '@lapel/cli/show/failure';
+import { jsonText } from '@lapel/cli/show/json-text';
+import { lookOf, render } from '@lapel/cli/show/look';
+import { oneLine } from '@lapel/cli/show/plain-text';
+import { recordText, table } from '@lapel/cli/show/table';
+import { createScreen } from '@lapel/cli/show/terminal';
+import { cut, widthOf } from '@lapel/cli/show/text-width';
 import t from 'tap';
-import { Failure, failureText } from '../../src/clients/cli/show/failure.ts';
-import { jsonText } from '../../src/clients/cli/show/json-text.ts';
-import { lookOf, render } from '../../src/clients/cli/show/look.ts';
-import { oneLine } from '../../src/clients/cli/show/plain-text.ts';
-import { recordText, table } from '../../src/clients/cli/show/table.ts';
-import { createScreen } from '../../src/clients/cli/show/terminal.ts';
-import { cut, widthOf } from '../../src/clients/cli/show/text-width.ts';
 
 const ESC = '\u001b';
 

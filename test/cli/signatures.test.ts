@@ -6,7 +6,7 @@ import { createKeyPair, sha256Of, signatureOf } from '../software/signing.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 
-const FILE = join(import.meta.dirname, '../../demo/apks/camera-1.0.0.apk');
+const FILE = join(import.meta.dirname, '../../tools/demo/apks/camera-1.0.0.apk');
 const CAMERA = { package: 'com.example.camera', version: '1.0.0' };
 
 t.test('software is signed and keys are kept on the command line', async (t) => {

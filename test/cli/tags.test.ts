@@ -1,5 +1,5 @@
+import { deviceBefore } from '@lapel/cli/device/device-before';
 import t from 'tap';
-import { deviceBefore } from '../../src/clients/cli/device/device-before.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { explainSignature } from '@lapel/cli/webhook/explain-signature';
 import t from 'tap';
-import { explainSignature } from '../../src/clients/cli/webhook/explain-signature.ts';
 import { createSigner } from '../../src/core/webhooks/signature.ts';
 import { run } from './run.ts';
 

@@ -1,5 +1,5 @@
+import { WEBHOOK_SETTINGS } from '@lapel/client/operations';
 import t from 'tap';
-import { WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';

@@ -1,9 +1,9 @@
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
+import { verifyWebhook } from '@lapel/client/verify-webhook';
 import t, { type Test } from 'tap';
-import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../src/clients/client/lapel-error.ts';
-import { verifyWebhook } from '../../src/clients/client/verify-webhook.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';

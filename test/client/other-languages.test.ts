@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@lapel/tools/harness/free-port';
 import t from 'tap';
-import { freePort } from '../../harness/free-port.ts';
 import { createSigner } from '../../src/core/webhooks/signature.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { missing } from '../installed.ts';
@@ -148,7 +148,7 @@ t.test('the documented receiver of verification in TypeScript answers 204 to web
   const port = await freePort();
   const program = snippetOf('ts').replaceAll(
     "'@lapel/client'",
-    `'${join(import.meta.dirname, '../../src/clients/client/index.ts')}'`,
+    `'${join(import.meta.dirname, '../../client/index.ts')}'`,
   );
   const file = join(t.testdir(), 'receiver.ts');
   writeFileSync(file, program);
@@ -167,7 +167,7 @@ t.test('the documented receiver in TypeScript activates a device and takes the w
   const link = await world.connect(device);
   const port = await freePort();
   const program = snippetIn('application-developers.md', 'ts')
-    .replaceAll("'@lapel/client'", `'${join(import.meta.dirname, '../../src/clients/client/index.ts')}'`)
+    .replaceAll("'@lapel/client'", `'${join(import.meta.dirname, '../../client/index.ts')}'`)
     .replaceAll('http://127.0.0.1:8080', world.service.addresses.http)
     .replaceAll('9000', String(port))
     .replaceAll('490154203237518', device.deviceId)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createRandom, type Random } from '@lapel/device-sim/random';
 import t from 'tap';
-import { createRandom, type Random } from '../../device-sim/random.ts';
 import { actAt, type Moments, startCrashWorld } from '../flow/crash-world.ts';
 import { type NodesTarget, startNodesTarget } from './nodes-target.ts';
 

@@ -1,5 +1,5 @@
+import { createRandom } from '@lapel/device-sim/random';
 import t from 'tap';
-import { createRandom } from '../../device-sim/random.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { QUICK } from './members.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Balancer, startBalancer } from '@lapel/tools/harness/balancer';
+import { startObjectStore } from '@lapel/tools/harness/object-store';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { type Balancer, startBalancer } from '../../harness/balancer.ts';
-import { startObjectStore } from '../../harness/object-store.ts';
 import { fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
 import { startTestPostgres } from '../postgres/databases.ts';
 

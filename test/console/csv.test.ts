@@ -1,6 +1,6 @@
+import { csvOf } from '@lapel/console/base/csv';
+import { csvPieces } from '@lapel/console/base/csv-pages';
 import t from 'tap';
-import { csvOf } from '../../console/base/csv.ts';
-import { csvPieces } from '../../console/base/csv-pages.ts';
 
 t.test('a CSV file quotes what needs it, and no spreadsheet carries out a text of others', async (t) => {
   t.equal(

@@ -37,7 +37,7 @@ async function paste(t: Test, world: World, { curl, line, script }: Record<strin
   const lapel = join(folder, 'lapel');
   writeFileSync(lapel, `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/src/main.ts' "$@"\n`);
   chmodSync(lapel, 0o755);
-  const client = JSON.stringify(join(ROOT, 'src/clients/client/index.ts'));
+  const client = JSON.stringify(join(ROOT, 'client/index.ts'));
   writeFileSync(join(folder, 'first.ts'), String(script).replace("'@lapel/client'", client));
   const env = {
     PATH: `${folder}:${process.env['PATH']}`,

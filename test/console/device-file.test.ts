@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
+import { withCredentials } from '@lapel/console/base/device-file';
+import { readerOf } from '@lapel/schemas/imports/import-lines';
 import t from 'tap';
-import { withCredentials } from '../../console/base/device-file.ts';
-import { readerOf } from '../../src/platform/imports/import-lines.ts';
 import { deviceIdOf } from '../world.ts';
 
 const [ONE, TWO, THREE] = [deviceIdOf(1), deviceIdOf(2), deviceIdOf(3)] as const;

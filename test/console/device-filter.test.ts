@@ -1,8 +1,8 @@
+import { conditionsOf, filterOf, filterWords, queryOf } from '@lapel/console/base/device-filter';
+import { fieldsOf, listSelector, unfitFor } from '@lapel/console/base/list-selector';
+import { createKeys } from '@lapel/console/base/request-key';
+import { tagChangesOf } from '@lapel/console/base/tag-changes';
 import t from 'tap';
-import { conditionsOf, filterOf, filterWords, queryOf } from '../../console/base/device-filter.ts';
-import { fieldsOf, listSelector, unfitFor } from '../../console/base/list-selector.ts';
-import { createKeys } from '../../console/base/request-key.ts';
-import { tagChangesOf } from '../../console/base/tag-changes.ts';
 
 t.test('the address of the list is the filter of an action, and leads back to the same list', async (t) => {
   const query = {

@@ -1,7 +1,7 @@
+import { toDomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { readTopics } from '../../src/edge/feed/feed-topics.ts';
 import { beginningOf, SHOWN, shownPayload } from '../../src/edge/feed/redact-payload.ts';
-import { toDomainError } from '../../src/errors.ts';
 import { deviceIdOf } from '../world.ts';
 
 const IDS = Array.from({ length: 201 }, (_, index) => deviceIdOf(index));

@@ -3,9 +3,9 @@
 // messages; 200 MB uploaded; a CSV of 10,000 lines; SIGKILL while somebody looks.
 import { closeSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fill } from '@lapel/tools/bench/scale/fill';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { fill } from '../../bench/scale/fill.ts';
 import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { deviceIdOf } from '../world.ts';

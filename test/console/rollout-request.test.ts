@@ -1,6 +1,6 @@
+import { createNewest, type Outcome } from '@lapel/console/base/newest';
+import { retryOf, selectorOf, sizesOf, stagesOf } from '@lapel/console/base/rollout-request';
 import t from 'tap';
-import { createNewest, type Outcome } from '../../console/base/newest.ts';
-import { retryOf, selectorOf, sizesOf, stagesOf } from '../../console/base/rollout-request.ts';
 
 /** The data of a form, in which a field can be there several times. */
 function formOf(...fields: [name: string, value: string][]): FormData {

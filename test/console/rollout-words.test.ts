@@ -1,4 +1,3 @@
-import t from 'tap';
 import {
   abortGap,
   countsWords,
@@ -11,8 +10,9 @@ import {
   selectorWords,
   successPercent,
   waitsForApproval,
-} from '../../console/base/rollout-words.ts';
-import type { RolloutCounts } from '../../console/base/rows.ts';
+} from '@lapel/console/base/rollout-words';
+import type { RolloutCounts } from '@lapel/console/base/rows';
+import t from 'tap';
 import { byState } from '../../src/core/rollouts/counts.ts';
 
 const NONE: RolloutCounts = byState([]);

@@ -1,6 +1,6 @@
+import { freePort } from '@lapel/tools/harness/free-port';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { freePort } from '../../harness/free-port.ts';
 import { startWorld } from '../world.ts';
 import { LONGEST_STEP, openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { createRunningClock } from './running-clock.ts';

@@ -162,7 +162,7 @@ export async function slowLine(
 
 /** The user who uploads a file sees its faults there, and must confirm the replacement of a distributed version. */
 export async function wrongFile(t: Test, page: Page, settled: () => Promise<void>): Promise<void> {
-  const apk = (name: string): string => join(import.meta.dirname, '../../demo/apks', name);
+  const apk = (name: string): string => join(import.meta.dirname, '../../tools/demo/apks', name);
   await page
     .getByRole('button', { name: /^(Upload|Replace)$/ })
     .first()

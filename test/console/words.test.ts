@@ -1,12 +1,12 @@
+import { eventsOf } from '@lapel/console/base/event-stream';
+import { numberOf, parseExact as parseInPage } from '@lapel/console/base/exact-json';
+import { ago, between, bytes, counted, duration, visible } from '@lapel/console/base/format';
+import { linesOf } from '@lapel/console/base/lines';
+import { termsOf } from '@lapel/console/base/tag-terms';
+import { wordsOf } from '@lapel/console/base/words';
+import { behindPresent, fromField, startOfDay, zone } from '@lapel/console/base/zone';
+import { parseExact } from '@lapel/schemas/base/exact-json';
 import t from 'tap';
-import { eventsOf } from '../../console/base/event-stream.ts';
-import { numberOf, parseExact as parseInPage } from '../../console/base/exact-json.ts';
-import { ago, between, bytes, counted, duration, visible } from '../../console/base/format.ts';
-import { linesOf } from '../../console/base/lines.ts';
-import { termsOf } from '../../console/base/tag-terms.ts';
-import { wordsOf } from '../../console/base/words.ts';
-import { behindPresent, fromField, startOfDay, zone } from '../../console/base/zone.ts';
-import { parseExact } from '../../src/runtime/exact-json.ts';
 
 t.test('durations and ages have suitable units', async (t) => {
   const SECOND = 1_000;

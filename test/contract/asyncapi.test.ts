@@ -1,6 +1,6 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import t from 'tap';
 import { INBOUND, OUTBOUND, topicOf } from '../../src/edge/mqtt/topics.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { checkMessage, checkWebhook } from './checked-messages.ts';
 import { readAsyncApi, schemaName } from './documents.ts';
 

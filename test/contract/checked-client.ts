@@ -1,6 +1,6 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { ERRORS, type ErrorCode } from '@lapel/schemas/contracts/errors';
 import { Pool } from 'undici';
-import { ERRORS, type ErrorCode } from '../../src/errors.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { findPath, type OpenApi, type Response, readOpenApi, type Schema, schemaName } from './documents.ts';
 
 const contracts = loadContracts();

@@ -1,4 +1,4 @@
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import { readAsyncApi, schemaName } from './documents.ts';
 
 const contracts = loadContracts();

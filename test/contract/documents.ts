@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { SCHEMA_FOLDER, type SchemaName } from '@lapel/schemas/contracts/contracts';
 import type { parse } from 'yaml';
-import { SCHEMA_FOLDER, type SchemaName } from '../../src/platform/contracts/contracts.ts';
 
 interface Reference {
   $ref: string;

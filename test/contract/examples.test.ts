@@ -1,7 +1,7 @@
+import { makeApk, signedApk } from '@lapel/device-sim/files/make-apk';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
-import { makeApk, signedApk } from '../../device-sim/files/make-apk.ts';
-import { ERRORS } from '../../src/errors.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { startWorld } from '../world.ts';
 import type { CheckedAnswer } from './checked-client.ts';
 import { checkMessage, checkWebhook } from './checked-messages.ts';

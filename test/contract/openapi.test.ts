@@ -1,9 +1,9 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { SCOPES } from '../../src/core/applications/scopes.ts';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES, STRICT_PATHS } from '../../src/edge/api/routes.ts';
-import { ERRORS } from '../../src/errors.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { type Operation, readOpenApi, type Schema, schemaName } from './documents.ts';
 import { SPECIFICATION } from './specification.ts';
 

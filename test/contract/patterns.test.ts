@@ -1,5 +1,5 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import t from 'tap';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 
 /** Texts in which the flag `u` of a regular expression could make a difference, and ordinary ones. */
 const TEXTS = [

@@ -1,8 +1,8 @@
+import { peersOf } from '@lapel/device-sim/model/bluetooth';
+import { newState, plainEquipment } from '@lapel/device-sim/model/device-state';
+import { operations } from '@lapel/device-sim/model/operations';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import t from 'tap';
-import { peersOf } from '../../device-sim/model/bluetooth.ts';
-import { newState, plainEquipment } from '../../device-sim/model/device-state.ts';
-import { operations } from '../../device-sim/model/operations.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { readAsyncApi, schemaName } from './documents.ts';
 
 const contracts = loadContracts();

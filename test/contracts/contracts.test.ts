@@ -1,8 +1,8 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import { hasCheckDigit } from '@lapel/schemas/contracts/keywords';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { DomainError } from '../../src/errors.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
-import { hasCheckDigit } from '../../src/platform/contracts/keywords.ts';
 import { runProgram } from '../run-program.ts';
 
 const contracts = loadContracts();
@@ -108,6 +108,6 @@ t.test('refused values throw a DomainError, never another error', async (t) => {
 });
 
 t.test('the generated types match the schemas', async (t) => {
-  const { status, stderr } = await runProgram(process.execPath, ['scripts/generate-types.ts', '--check']);
+  const { status, stderr } = await runProgram(process.execPath, ['tools/scripts/generate-types.ts', '--check']);
   t.equal(status, 0, stderr);
 });

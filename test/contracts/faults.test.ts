@@ -1,10 +1,10 @@
+import { loadContracts, referredSchema, type SchemaName } from '@lapel/schemas/contracts/contracts';
+import type { DomainError, Fault } from '@lapel/schemas/contracts/errors';
+import { judgedSchema } from '@lapel/schemas/contracts/judged-schema';
 import t from 'tap';
 import { webhookUrlFault } from '../../src/core/webhooks/http/webhook-url.ts';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
-import type { DomainError, Fault } from '../../src/errors.ts';
-import { loadContracts, referredSchema, type SchemaName } from '../../src/platform/contracts/contracts.ts';
-import { judgedSchema } from '../../src/platform/contracts/judged-schema.ts';
 
 const contracts = loadContracts();
 

@@ -1,5 +1,5 @@
+import { isLanguageTag } from '@lapel/schemas/contracts/language-tag';
 import t from 'tap';
-import { isLanguageTag } from '../../src/platform/contracts/language-tag.ts';
 
 // biome-ignore format: a table is read by its rows
 const WELL_FORMED = [

@@ -1,6 +1,6 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { createReceiverHours, listHours } from '../../src/core/webhooks/log/receiver-hours.ts';
-import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Database, Transact } from '../../src/platform/database/sql.ts';
 import { randomIds } from '../../src/runtime/ids.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../src/errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database, Pace } from '../../src/platform/database/sql.ts';
 
 /**

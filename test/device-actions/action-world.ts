@@ -1,5 +1,5 @@
+import type { ActionDeviceList, DeviceAction, DeviceActionStart } from '@lapel/schemas/contracts/types';
 import type { Test } from 'tap';
-import type { ActionDeviceList, DeviceAction, DeviceActionStart } from '../../src/platform/contracts/types.ts';
 import { startWorld } from '../world.ts';
 
 /** The world with an application and activated devices, for tests of device actions. */

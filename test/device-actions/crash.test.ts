@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createRandom } from '@lapel/device-sim/random';
+import type { DeviceAction, DeviceActionStart } from '@lapel/schemas/contracts/types';
 import t, { type Test } from 'tap';
-import { createRandom } from '../../device-sim/random.ts';
-import type { DeviceAction, DeviceActionStart } from '../../src/platform/contracts/types.ts';
 import { startNodesTarget } from '../cluster/nodes-target.ts';
 import { startCrashTarget } from '../flow/crash-target.ts';
 import { ADMIN_TOKEN, runMain } from '../flow/service-process.ts';

@@ -4,9 +4,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { run } from '@lapel/device-sim/run';
 import t from 'tap';
-import { readCommandLine } from '../../device-sim/command-line.ts';
-import { run } from '../../device-sim/run.ts';
 import { skip } from '../broker/authority.ts';
 import { startSecured } from '../broker/secured-world.ts';
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type RunSettings, readCommandLine } from '@lapel/device-sim/command-line';
+import { help } from '@lapel/device-sim/help';
+import { optionNames } from '@lapel/device-sim/options';
 import t from 'tap';
 import { parse } from 'yaml';
-import { type RunSettings, readCommandLine } from '../../device-sim/command-line.ts';
-import { help } from '../../device-sim/help.ts';
-import { optionNames } from '../../device-sim/options.ts';
 
 const words = (line: string): string[] => line.split(' ').filter((word) => word !== '');
 function settingsOf(line: string, env: Record<string, string> = {}): RunSettings {

@@ -1,5 +1,5 @@
+import { createHistogram, mean, percentile } from '@lapel/device-sim/histogram';
 import t from 'tap';
-import { createHistogram, mean, percentile } from '../../device-sim/histogram.ts';
 
 t.test('a percentile is never too low, and at most a thirtieth too high', (t) => {
   const histogram = createHistogram();

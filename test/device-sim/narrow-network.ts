@@ -1,4 +1,4 @@
-import { systemTimers, type Timers } from '../../device-sim/timers.ts';
+import { systemTimers, type Timers } from '@lapel/device-sim/timers';
 
 /**
  * The network of a device at 1 MB a second, and timers that shorten the waits of less than a second to nothing. `waited`

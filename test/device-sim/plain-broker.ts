@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Command } from '@lapel/device-sim/mqtt/messages';
 import { Aedes, type Client } from 'aedes';
-import type { Command } from '../../device-sim/mqtt/messages.ts';
 
 interface Ack {
   deviceId: string;

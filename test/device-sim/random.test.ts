@@ -1,5 +1,5 @@
+import { deriveSeed } from '@lapel/device-sim/random';
 import t from 'tap';
-import { deriveSeed } from '../../device-sim/random.ts';
 
 t.test('the parts of neighbouring seeds have nothing in common', async (t) => {
   const seen = new Set<number>();

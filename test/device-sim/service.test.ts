@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { movie } from '@lapel/device-sim/files/movie';
+import type { OwnFile } from '@lapel/device-sim/files/uploader';
+import { createDevice } from '@lapel/device-sim/model/device';
+import { createPackageLink } from '@lapel/device-sim/mqtt/package-link';
+import { run } from '@lapel/device-sim/run';
 import t from 'tap';
-import { readCommandLine } from '../../device-sim/command-line.ts';
-import { movie } from '../../device-sim/files/movie.ts';
-import type { OwnFile } from '../../device-sim/files/uploader.ts';
-import { createDevice } from '../../device-sim/model/device.ts';
-import { createPackageLink } from '../../device-sim/mqtt/package-link.ts';
-import { run } from '../../device-sim/run.ts';
 import { checkMessage, checkUploadUrlRequest, checkWebhook } from '../contract/checked-messages.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';

@@ -1,4 +1,4 @@
-import { simulate } from '../../device-sim/simulate.ts';
+import { simulate } from '@lapel/device-sim/simulate';
 
 /**
  * Carries out a command line of the simulator in this process, because starting a process costs more than most commands

@@ -1,5 +1,5 @@
+import { createTimerWheel } from '@lapel/device-sim/timer-wheel';
 import t from 'tap';
-import { createTimerWheel } from '../../device-sim/timer-wheel.ts';
 import { handTimers } from './hand-timers.ts';
 
 t.test('tasks run in their order, never early and at most a tick late, however far away they are', async (t) => {

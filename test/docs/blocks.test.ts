@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readApiDocument } from '@lapel/schemas/contracts/api-document';
+import { loadContracts, type SchemaName } from '@lapel/schemas/contracts/contracts';
 import t from 'tap';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import { commandOf } from '../../src/edge/docs/reference/commands.ts';
 import { operationsOf } from '../../src/edge/docs/reference/operation.ts';
 import { samplesOf } from '../../src/edge/docs/reference/samples.ts';
-import { readApiDocument } from '../../src/platform/contracts/api-document.ts';
-import { loadContracts, type SchemaName } from '../../src/platform/contracts/contracts.ts';
 import { checkCall } from '../cli/check-call.ts';
 import { runProgram } from '../run-program.ts';
 import { blocksOf, CHECKED, NOT_RUN, RUN, reasonOf, shellBlocksOf } from './blocks.ts';
@@ -21,7 +21,7 @@ const DOCUMENTS = [
   ...readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
-  'src/clients/client/README.md',
+  'client/README.md',
 ];
 
 /** A word that begins a command, so a block that begins with it is one of commands. */
@@ -183,7 +183,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
     'all other operations have a command',
   );
   const folder = t.testdir({
-    'samples.ts': `import type { LapelClient } from '${ROOT}/src/clients/client/index.ts';
+    'samples.ts': `import type { LapelClient } from '${ROOT}/client/index.ts';
 declare const lapel: LapelClient;
 export const samples = [\n${lines.join('\n')}\n];\n`,
     'tsconfig.json': JSON.stringify({

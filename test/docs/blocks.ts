@@ -67,5 +67,5 @@ export const CHECKED: Readonly<Record<string, string>> = {
     'installed packages, containers, databases of other machines: npm run try -- delivery runs them',
   'docs/qa.md': 'fleets for minutes; npm run try -- ci and the tests of device-sim/ run the parts',
   'docs/runbook.md': 'systemd, disks and certificates of an installed service',
-  'src/clients/client/README.md': 'npm run try -- package installs the client',
+  'client/README.md': 'npm run try -- package installs the client',
 };

@@ -1,11 +1,11 @@
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { DEPRECATIONS, NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import t from 'tap';
 import { createDocs } from '../../src/edge/docs/docs.ts';
 import { isKnown, takesGzip } from '../../src/edge/docs/file.ts';
 import { html, prose } from '../../src/edge/docs/html.ts';
 import { linksOfFolder, siteLink } from '../../src/edge/docs/site/links.ts';
 import { readMarkdown } from '../../src/edge/docs/site/markdown.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
-import { DEPRECATIONS, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */

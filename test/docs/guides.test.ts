@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeApk } from '@lapel/device-sim/files/make-apk';
 import t, { type Test } from 'tap';
-import { makeApk } from '../../device-sim/files/make-apk.ts';
 import { createAuthority, skip as withoutOpenssl } from '../broker/authority.ts';
 import { keyLine } from '../enrolment/device-keys.ts';
 import { missing } from '../installed.ts';

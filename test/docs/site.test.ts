@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { GUIDES } from '../../src/edge/docs/site/places.ts';
-import { ERRORS } from '../../src/errors.ts';
 import { missing } from '../installed.ts';
 import { runProgram } from '../run-program.ts';
 import { startWorld } from '../world.ts';
@@ -26,7 +26,7 @@ t.test('the site has every document but the decisions, and every link to a place
     ...readdirSync(join(ROOT, 'docs'))
       .filter((name) => name.endsWith('.md'))
       .map((name) => `docs/${name}`),
-    'src/clients/client/README.md',
+    'client/README.md',
   ];
   t.same(GUIDES.map(({ file }) => file).sort(), documents.sort());
   const folder = t.testdir();

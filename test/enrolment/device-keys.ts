@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeCertificationRequest } from '../../device-sim/customer/certification-request.ts';
+import { makeCertificationRequest } from '@lapel/device-sim/customer/certification-request';
 
 const P256 = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 

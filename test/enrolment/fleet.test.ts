@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { enrolByCode } from '@lapel/device-sim/customer/enrol-by-code';
+import { run } from '@lapel/device-sim/run';
+import { trust } from '@lapel/device-sim/trust';
 import t from 'tap';
-import { readCommandLine } from '../../device-sim/command-line.ts';
-import { enrolByCode } from '../../device-sim/customer/enrol-by-code.ts';
-import { run } from '../../device-sim/run.ts';
-import { trust } from '../../device-sim/trust.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { until } from '../until.ts';
 import { deviceIdOf, startWorld } from '../world.ts';

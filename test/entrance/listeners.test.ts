@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { SETTINGS } from '@lapel/schemas/contracts/settings';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { SETTINGS } from '../../src/settings.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { startWorld } from '../world.ts';
 

@@ -1,7 +1,7 @@
+import { DomainError, faultText } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { fromDeviceTime } from '../../src/core/events/device-time.ts';
 import { toUpload, toUploads } from '../../src/core/events/upload-answer.ts';
-import { DomainError, faultText } from '../../src/errors.ts';
 
 /** The message of the error, or the value. */
 function said(make: () => unknown): unknown {

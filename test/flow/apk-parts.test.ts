@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { MANIFEST, makeApk, makeDocument, makeZip, signedApk } from '@lapel/device-sim/files/make-apk';
+import { makeResources } from '@lapel/device-sim/files/make-resources';
 import t from 'tap';
-import { MANIFEST, makeApk, makeDocument, makeZip, signedApk } from '../../device-sim/files/make-apk.ts';
-import { makeResources } from '../../device-sim/files/make-resources.ts';
 import { startWorld } from '../world.ts';
 
 const CAMERA = 'com.example.camera';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { makeApk, signedApk } from '@lapel/device-sim/files/make-apk';
 import t from 'tap';
-import { makeApk, signedApk } from '../../device-sim/files/make-apk.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 
 const CAMERA = 'com.example.camera';

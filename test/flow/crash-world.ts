@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, request as openRequest, type Server
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { inParallel } from '@lapel/device-sim/customer/service-client';
+import { deviceIdFor } from '@lapel/device-sim/fleet/device-ids';
+import { createDevice, type Device } from '@lapel/device-sim/model/device';
+import type { Range } from '@lapel/device-sim/random';
 import { Webhook } from 'standardwebhooks';
 import type { Test } from 'tap';
-import { inParallel } from '../../device-sim/customer/service-client.ts';
-import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
-import { createDevice, type Device } from '../../device-sim/model/device.ts';
-import type { Range } from '../../device-sim/random.ts';
 import { checkWebhook } from '../contract/checked-messages.ts';
 import type { CrashTarget } from './crash-target.ts';
 import { ADMIN_TOKEN } from './service-process.ts';

@@ -1,5 +1,5 @@
+import { createRandom, type Random } from '@lapel/device-sim/random';
 import t, { type Test } from 'tap';
-import { createRandom, type Random } from '../../device-sim/random.ts';
 import { startCrashTarget } from './crash-target.ts';
 import { actAt, type Moments, startCrashWorld } from './crash-world.ts';
 import { runMain } from './service-process.ts';

@@ -9,7 +9,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { useS3Credentials } from '../s3-credentials.ts';
 import { startWorld } from '../world.ts';
 
-const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../../demo/apks', name));
+const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../../tools/demo/apks', name));
 
 t.test('an upload that differs from its registration is distributed, and administration gets a warning', async (t) => {
   const world = await startWorld(t);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { startWorld, type Tenant, transactionIdOf } from '../world.ts';
 
 const CAMERA = 'com.example.camera';
-const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../../demo/apks', name));
+const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../../tools/demo/apks', name));
 
 /** Registers a version, uploads its binary by op 23 and starts its distribution. */
 async function distribute(tenant: Tenant, version: string, binary: Buffer): Promise<void> {

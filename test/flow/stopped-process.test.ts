@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { deviceIdFor } from '@lapel/device-sim/fleet/device-ids';
 import t, { type Test } from 'tap';
-import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { ADMIN_TOKEN, startProcess } from './service-process.ts';
 

@@ -1,6 +1,6 @@
+import { deviceIdFor } from '@lapel/device-sim/fleet/device-ids';
 import Sqlite from 'better-sqlite3';
 import semver from 'semver';
-import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
 import { isInShare } from '../../src/core/selection/share.ts';
 import { readMigrations } from '../../src/platform/database/migration-files.ts';
 import type { Sql } from '../../src/platform/database/sql.ts';

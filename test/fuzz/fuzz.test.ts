@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { readerOf } from '@lapel/schemas/imports/import-lines';
 import t from 'tap';
-import { readerOf } from '../../src/platform/imports/import-lines.ts';
 import type { FuzzedParser } from './parser.ts';
 import { PARSERS } from './parsers.ts';
 import { inputOf, tryInput } from './try-input.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../device-sim/random.ts';
+import type { Random } from '@lapel/device-sim/random';
 
 /** The most bytes of an input: more than the 64 KiB above which several parsers take another way. */
 const LONGEST = 96 * 1024;

@@ -1,4 +1,4 @@
-import type { Random } from '../../device-sim/random.ts';
+import type { Random } from '@lapel/device-sim/random';
 
 /** A parser of foreign bytes, as it is tried with changed documents. */
 export interface FuzzedParser {

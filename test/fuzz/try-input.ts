@@ -1,4 +1,4 @@
-import { createRandom, deriveSeed } from '../../device-sim/random.ts';
+import { createRandom, deriveSeed } from '@lapel/device-sim/random';
 import { mutated } from './mutate.ts';
 import type { FuzzedParser } from './parser.ts';
 

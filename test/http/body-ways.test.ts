@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { BODY_LIMIT, readWhole } from '../../src/edge/http/read-body.ts';
-import { DomainError } from '../../src/errors.ts';
 import { startListener } from './listener-world.ts';
 
 const JSON_TYPE = 'Content-Type: application/json\r\n';

@@ -1,6 +1,6 @@
+import { DomainError, ERRORS, type ErrorCode } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { errorHeaders } from '../../src/edge/http/error-answer.ts';
-import { DomainError, ERRORS, type ErrorCode } from '../../src/errors.ts';
 
 /** These are answered to devices, over MQTT. */
 const TO_DEVICES: readonly ErrorCode[] = ['EVENT_BYTES_EXCEEDED'];

@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Test } from 'tap';
 import { Client } from 'undici';
 import { JsonSlices, lazily } from '../../src/edge/http/json-slices.ts';
 import { createListener } from '../../src/edge/http/listener.ts';
 import { nextPage } from '../../src/edge/http/paging.ts';
 import { routesOf } from '../../src/edge/http/route.ts';
-import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';

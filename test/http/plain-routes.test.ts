@@ -1,4 +1,5 @@
 import Router, { type RouterContext } from '@koa/router';
+import { toDomainError } from '@lapel/schemas/contracts/errors';
 import type { Context } from 'koa';
 import t from 'tap';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
@@ -6,7 +7,6 @@ import { ROUTES as API_ROUTES, STRICT_PATHS } from '../../src/edge/api/routes.ts
 import { createPlainRoutes } from '../../src/edge/http/plain-routes.ts';
 import type { Method } from '../../src/edge/http/route.ts';
 import { createRouter } from '../../src/edge/http/router.ts';
-import { toDomainError } from '../../src/errors.ts';
 
 type Line = Parameters<typeof createRouter>[0]['lines'][number];
 type Found = (method: string, path: string) => Promise<string>;

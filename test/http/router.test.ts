@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { toDomainError } from '@lapel/schemas/contracts/errors';
 import Koa from 'koa';
 import t from 'tap';
 import { Client } from 'undici';
 import { createRouter } from '../../src/edge/http/router.ts';
-import { toDomainError } from '../../src/errors.ts';
 
 const line = (method: 'GET' | 'PATCH' | 'POST' | 'PUT', path: string) => ({ method, path });
 const LINES = [

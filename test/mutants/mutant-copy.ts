@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { linkLibraries } from '@lapel/tools/harness/link-libraries';
 import type { Change } from './operators.ts';
 import { mutated } from './sites.ts';
 import { isTried, nearestFirst } from './tests-of.ts';
@@ -26,7 +27,7 @@ export function createMutantCopy(folder: string, root = ROOT): MutantCopy {
   mkdirSync(folder);
   const filter = (path: string): boolean => !LEFT_OUT.includes(basename(path));
   cpSync(root, folder, { recursive: true, filter });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  linkLibraries(ROOT, folder);
   let planted: string | undefined;
   function restore(): void {
     if (planted !== undefined) cpSync(join(root, planted), join(folder, planted));

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SETTINGS } from '@lapel/schemas/contracts/settings';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config.ts';
-import { SETTINGS } from '../../src/settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

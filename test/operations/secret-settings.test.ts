@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { holdsSecret, optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import t from 'tap';
 import { readConfig, secretFilesOf } from '../../src/config.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { readableByOthers } from '../../src/runtime/machine-check.ts';
-import { holdsSecret, optionName, SETTINGS, type Setting } from '../../src/settings.ts';
 import { startWorld } from '../world.ts';
 
 /** A good value of each setting that is a secret, or holds one. A new one needs a row. */

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { HIDDEN } from '@lapel/schemas/base/secret-names';
 import t, { type Test } from 'tap';
 import { makeAuthority } from '../../src/core/authorities/signing.ts';
 import type { Role } from '../../src/core/people/roles.ts';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
-import { HIDDEN } from '../../src/runtime/secret-names.ts';
 import { type Item, open } from '../console/feed-client.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 import { createPerson } from './people-world.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { findPostgres, type PostgresServer, startPostgres } from '@lapel/tools/harness/postgres-server';
 import { Client } from 'pg';
 import type { Test } from 'tap';
-import { findPostgres, type PostgresServer, startPostgres } from '../../harness/postgres-server.ts';
 import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
 import { missing } from '../installed.ts';
 

@@ -1,6 +1,6 @@
+import { startObjectStore } from '@lapel/tools/harness/object-store';
 import { Client } from 'pg';
 import type { Test } from 'tap';
-import { startObjectStore } from '../../harness/object-store.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { S3_CREDENTIALS, useS3Credentials } from '../s3-credentials.ts';
 import { startWorld } from '../world.ts';

@@ -1,5 +1,5 @@
+import { makeApk, signedApk } from '@lapel/device-sim/files/make-apk';
 import type { Test } from 'tap';
-import { makeApk, signedApk } from '../../device-sim/files/make-apk.ts';
 import { createKeyPair, sha256Of, signatureOf } from '../software/signing.ts';
 import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';

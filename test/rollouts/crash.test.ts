@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createRandom } from '@lapel/device-sim/random';
 import t, { type Test } from 'tap';
-import { createRandom } from '../../device-sim/random.ts';
 import { startNodesTarget } from '../cluster/nodes-target.ts';
 import { startCrashTarget } from '../flow/crash-target.ts';
 import { actAt, type Moments, startCrashWorld } from '../flow/crash-world.ts';

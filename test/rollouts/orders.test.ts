@@ -1,5 +1,5 @@
+import { createRandom } from '@lapel/device-sim/random';
 import t from 'tap';
-import { createRandom } from '../../device-sim/random.ts';
 import type { RawDevice } from '../raw-device.ts';
 import { startRollouts } from './rollout-world.ts';
 

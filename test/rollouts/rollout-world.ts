@@ -1,5 +1,5 @@
+import type { RolloutCreate, RolloutDetails } from '@lapel/schemas/contracts/types';
 import type { Test } from 'tap';
-import type { RolloutCreate, RolloutDetails } from '../../src/platform/contracts/types.ts';
 import { startWorld } from '../world.ts';
 
 type Device = Awaited<ReturnType<Awaited<ReturnType<typeof startWorld>>['activatedDevice']>>;

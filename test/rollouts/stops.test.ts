@@ -1,5 +1,5 @@
+import { inParallel } from '@lapel/device-sim/customer/service-client';
 import t from 'tap';
-import { inParallel } from '../../device-sim/customer/service-client.ts';
 import { startRollouts } from './rollout-world.ts';
 
 t.test('from the result that makes the abort rule true on, not one more command is published', async (t) => {

@@ -1,7 +1,7 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { createConnectionLog, KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
 import { listFacts } from '../../src/core/sessions/connection-log-repository.ts';
-import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Transact } from '../../src/platform/database/sql.ts';
 import { randomIds } from '../../src/runtime/ids.ts';

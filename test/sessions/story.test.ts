@@ -1,12 +1,12 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
 import { createConnectionLog, KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
 import { insertFact, listCutConnections, listFacts } from '../../src/core/sessions/connection-log-repository.ts';
 import { connectionSweep } from '../../src/core/sessions/connection-sweep.ts';
 import { createNodeLives } from '../../src/core/sessions/node-lives.ts';
-import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { idsFrom, randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';

@@ -1,8 +1,8 @@
+import type { DomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import type { StoredObject } from '../../src/core/software/object-store.ts';
 import { createQuotas } from '../../src/core/software/quotas.ts';
 import { createSoftware } from '../../src/core/software/software.ts';
-import type { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';

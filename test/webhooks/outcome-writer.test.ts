@@ -1,7 +1,7 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
 import { insertDelivery, type Outcome } from '../../src/core/webhooks/delivery-repository.ts';
 import { createOutcomeWriter } from '../../src/core/webhooks/outcome-writer.ts';
-import { DomainError } from '../../src/errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { withGivenUp } from '../database/given-up.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { jwtVerify, SignJWT } from 'jose';
-import { DomainError } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';

@@ -1,4 +1,4 @@
-import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
+import type { ApplicationAuthentication } from '@lapel/schemas/contracts/types';
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
 import { openOrNull, type Place, sealOrNull } from '../../platform/encryption/vault.ts';

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts';
-import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { ApplicationAuthentication } from '@lapel/schemas/contracts/types';
 import { createLastUses } from '../../platform/database/last-uses.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';

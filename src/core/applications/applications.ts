@@ -1,4 +1,4 @@
-import { DomainError, type Fault } from '../../errors.ts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DomainError, type Fault } from '../../errors.ts';
-import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
+import type { ApplicationAuthentication } from '@lapel/schemas/contracts/types';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { type CryptoKey, createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet } from 'jose';
-import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import { boundedRequest } from '../../runtime/bounded-request.ts';
 import type { Clock } from '../../runtime/clock.ts';

@@ -1,4 +1,4 @@
-import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
+import type { ApplicationAuthentication } from '@lapel/schemas/contracts/types';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';

@@ -1,4 +1,4 @@
-import { DEPRECATED_URL_SETTINGS, URL_SETTINGS } from '../../platform/contracts/values.ts';
+import { DEPRECATED_URL_SETTINGS, URL_SETTINGS } from '@lapel/schemas/contracts/values';
 
 /** The URLs that an application can set (specification, "Application settings"), deprecated ones included. */
 export type SettingName = keyof typeof URL_SETTINGS | (typeof DEPRECATED_URL_SETTINGS)[number];

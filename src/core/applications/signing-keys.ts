@@ -1,5 +1,5 @@
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import { isDatabaseAway } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';

@@ -1,9 +1,9 @@
+import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
 import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { withoutSecrets } from '../../runtime/without-secrets.ts';
 import { withoutUrls } from '../../runtime/without-urls.ts';
 import { checkChain, sealEntry } from './audit-chain.ts';
 import { objectsOf } from './audit-objects.ts';

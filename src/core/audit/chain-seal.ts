@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { keyIdOf, type Place, type Vault } from '../../platform/encryption/vault.ts';
 
 /** The seal is made and opened here only, so no other value of the database can be put in its place. */

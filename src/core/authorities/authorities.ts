@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database, Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { endOf, fingerprintOf } from '../../runtime/given-certificate.ts';

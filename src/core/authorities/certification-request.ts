@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { isLowOrder } from '@lapel/schemas/base/low-order';
 import { CertificationRequest } from '@peculiar/asn1-csr';
 import { AsnParser, AsnSerializer } from '@peculiar/asn1-schema';
-import { isLowOrder } from '../../runtime/low-order.ts';
 
 const PEM =
   /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;

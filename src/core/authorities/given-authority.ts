@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { beginOf, readGivenCertificate } from '../../runtime/given-certificate.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { algorithmOf } from './signing.ts';

@@ -1,4 +1,4 @@
-import type { DeviceFilter } from '../../platform/contracts/types.ts';
+import type { DeviceFilter } from '@lapel/schemas/contracts/types';
 import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import type { Lock, Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { DomainError, isDatabaseAway } from '../../errors.ts';
+import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
+import type { DeviceFilter } from '@lapel/schemas/contracts/types';
 import type { Metrics } from '../../metrics.ts';
-import type { DeviceFilter } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';

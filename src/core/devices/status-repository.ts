@@ -1,6 +1,6 @@
+import { parseExact } from '@lapel/schemas/base/exact-json';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
-import { parseExact } from '../../runtime/exact-json.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 /** The last reported value of each field, with the time of its report (microseconds). */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { requireActivatedDevice } from './activation.ts';

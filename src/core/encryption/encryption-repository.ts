@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';

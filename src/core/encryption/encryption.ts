@@ -1,4 +1,4 @@
-import { DomainError, isDatabaseAway } from '../../errors.ts';
+import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Peers } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { DomainError, type Fault } from '../../errors.ts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
 import { readCertificationRequest } from '../authorities/certification-request.ts';
 import type { Batch } from './enrolment.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';

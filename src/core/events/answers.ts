@@ -1,6 +1,6 @@
-import { DomainError, faultText } from '../../errors.ts';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError, faultText } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Request, RequestHandlers, ResponseBody } from '../requests/request-handlers.ts';

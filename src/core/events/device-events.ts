@@ -1,11 +1,11 @@
-import type { Fault } from '../../errors.ts';
+import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
+import type { Fault } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Metrics } from '../../metrics.ts';
 import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Deprecations } from '../../runtime/deprecations.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';

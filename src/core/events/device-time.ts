@@ -1,5 +1,5 @@
-import { DomainError, type Fault } from '../../errors.ts';
-import { isExactNumber } from '../../runtime/exact-json.ts';
+import { isExactNumber } from '@lapel/schemas/base/exact-json';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
 import type { Micros } from '../../runtime/units.ts';
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;

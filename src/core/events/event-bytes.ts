@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createTokenBuckets } from '../../runtime/token-buckets.ts';

@@ -1,4 +1,4 @@
-import type { WebhookSetting } from '../../platform/contracts/types.ts';
+import type { WebhookSetting } from '@lapel/schemas/contracts/types';
 
 /** The setting by the first part of an event's type, such as `recording` of `recording.saved` (specification, "Events"). */
 const SETTINGS: Record<string, WebhookSetting> = {

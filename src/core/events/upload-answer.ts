@@ -1,5 +1,5 @@
-import { DomainError, type Fault } from '../../errors.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import { webhookUrlFault } from '../webhooks/http/webhook-url.ts';
 import { fromDeviceTime } from './device-time.ts';

@@ -1,6 +1,6 @@
-import { DomainError } from '../../errors.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
-import type { SchemaTypes, WebhookSetting } from '../../platform/contracts/types.ts';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes, WebhookSetting } from '@lapel/schemas/contracts/types';
 import type { SettingName } from '../applications/setting-columns.ts';
 import { toUpload, toUploads } from './upload-answer.ts';
 

@@ -1,6 +1,6 @@
-import { DomainError, faultText, isDatabaseAway } from '../../errors.ts';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError, faultText, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../errors.ts';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { DueOfDevice } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { createLastUses } from '../../platform/database/last-uses.ts';
 import type { Database, Lock, Sql } from '../../platform/database/sql.ts';

@@ -1,4 +1,4 @@
-import { DomainError, isDatabaseAway } from '../../errors.ts';
+import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';

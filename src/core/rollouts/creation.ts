@@ -1,6 +1,6 @@
-import { DomainError, type ErrorCode } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
+import type { DeviceSelector } from '@lapel/schemas/contracts/types';
 import type { Metrics } from '../../metrics.ts';
-import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Courtesy } from '../../runtime/courtesy.ts';

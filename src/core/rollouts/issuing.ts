@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Statuses } from '../devices/statuses.ts';

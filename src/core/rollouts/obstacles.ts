@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Software } from '../software/software.ts';

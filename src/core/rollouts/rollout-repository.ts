@@ -1,4 +1,4 @@
-import type { DeviceSelector } from '../../platform/contracts/types.ts';
+import type { DeviceSelector } from '@lapel/schemas/contracts/types';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';

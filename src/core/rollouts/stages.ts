@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Stage } from './rollout.ts';
 
 /** A stage as an application writes it: a share of all devices, or a number of them. */

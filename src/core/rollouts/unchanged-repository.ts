@@ -1,4 +1,4 @@
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import type { Sql, SqlValue } from '../../platform/database/sql.ts';
 import type { RolloutOperation } from './rollout.ts';

@@ -1,5 +1,5 @@
-import type { DeviceFilter, FleetDeviceQuery } from '../../platform/contracts/types.ts';
-import { readDuration } from '../../runtime/clock.ts';
+import { readDuration } from '@lapel/schemas/base/duration';
+import type { DeviceFilter, FleetDeviceQuery } from '@lapel/schemas/contracts/types';
 import type { Micros } from '../../runtime/units.ts';
 import type { FleetFilter } from './fleet-repository.ts';
 import { readTermsOfQuery } from './read-selector.ts';

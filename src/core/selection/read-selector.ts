@@ -1,5 +1,5 @@
-import { DomainError, type Fault } from '../../errors.ts';
-import type { DeviceSelector, FleetDeviceQuery } from '../../platform/contracts/types.ts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
+import type { DeviceSelector, FleetDeviceQuery } from '@lapel/schemas/contracts/types';
 import type { Micros } from '../../runtime/units.ts';
 import type { Selector, TagTerm, Terms, VersionRange } from './selector.ts';
 import { MOST_TAG_TERMS, MOST_TAG_VALUES } from './term-conditions.ts';

@@ -1,7 +1,7 @@
+import { ApkError } from '@lapel/schemas/apk/apk-error';
+import type { ApkParts } from '@lapel/schemas/apk/read-apk';
 import type { Metrics } from '../../metrics.ts';
-import { ApkError } from '../../platform/apk/apk-error.ts';
 import { createApkInspector } from '../../platform/apk/inspector.ts';
-import type { ApkParts } from '../../platform/apk/read-apk.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';

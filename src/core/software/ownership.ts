@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Lock, Sql } from '../../platform/database/sql.ts';
 import type { Catalogue } from './catalogue.ts';
 import { findPackage, type Package } from './package-repository.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /**
  * Endpoint rules 5 and 8: developers may not use the service's own names, regardless of case (people and file systems may

@@ -1,7 +1,7 @@
-import { DomainError } from '../../errors.ts';
+import { isGenuine, readPublicKey } from '@lapel/schemas/base/software-key';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { isGenuine, readPublicKey } from '../../runtime/software-key.ts';
 import { type Developer, findDeveloper } from '../applications/developer-repository.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
 import * as repository from './signature-repository.ts';

@@ -1,5 +1,5 @@
+import { isGenuine } from '@lapel/schemas/base/software-key';
 import type { Database } from '../../platform/database/sql.ts';
-import { isGenuine } from '../../runtime/software-key.ts';
 import type { Digests } from './digests.ts';
 import type { Inspection } from './inspection.ts';
 import type { StoredObject } from './object-store.ts';

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
 import type { TransactionRecord } from './transaction-repository.ts';
 
 /** The most cancels in progress at a time; they share commits. */

@@ -1,4 +1,4 @@
-import { DomainError, isDatabaseAway } from '../../errors.ts';
+import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -1,4 +1,4 @@
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 
 /** The operations of devices that are transactions: the schema common/operation. */
 export type Operation = SchemaTypes['common/operation'];

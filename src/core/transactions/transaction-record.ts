@@ -1,4 +1,4 @@
-import { parseExact } from '../../runtime/exact-json.ts';
+import { parseExact } from '@lapel/schemas/base/exact-json';
 import type { Micros } from '../../runtime/units.ts';
 import type { Operation } from './operations.ts';
 import type { StoredTerms } from './terms.ts';

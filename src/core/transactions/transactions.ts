@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';

@@ -1,4 +1,4 @@
-import type { URL_SETTINGS } from '../../platform/contracts/values.ts';
+import type { URL_SETTINGS } from '@lapel/schemas/contracts/values';
 import type { Micros } from '../../runtime/units.ts';
 
 /** The settings of an application that hold URLs. An application and a setting make a receiver. */

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts';
-import { WEBHOOK_SETTINGS } from '../../platform/contracts/values.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import { WEBHOOK_SETTINGS } from '@lapel/schemas/contracts/values';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import { NO_DEVICE, type ReceiverName, type UrlSetting, type WebhookEvent } from './delivery.ts';

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { isDatabaseAway } from '../../errors.ts';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { ReceiverShare } from '../../platform/cluster/partitions.ts';
 import type { Database } from '../../platform/database/sql.ts';

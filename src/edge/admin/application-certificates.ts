@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { ApplicationCertificate } from '../../core/applications/application-repository.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Answer } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';

@@ -1,6 +1,6 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Applications } from '../../core/applications/applications.ts';
-import { DomainError } from '../../errors.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { readMoment } from '../http/moment.ts';

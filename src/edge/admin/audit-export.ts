@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { periodOf } from '../http/moment.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';

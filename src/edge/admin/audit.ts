@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AuditObject } from '../../core/audit/audit-repository.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { NamedEntry } from '../../views/audit.ts';
 import { periodOf } from '../http/moment.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Identity, People } from '../../core/people/people.ts';
 import { mayAs, type Role } from '../../core/people/roles.ts';
-import { DomainError } from '../../errors.ts';
 import { behindBearer } from '../http/bearer.ts';
 import type { Holder, IdentifyToken } from './identify.ts';
 import { checkOwnChange, checkOwnRead } from './sessions/own-page.ts';

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { COMMAND_LINE } from '@lapel/schemas/base/version';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Actor } from '../../core/audit/audit-row.ts';
 import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import { seesPayloads } from '../../core/people/roles.ts';
-import { COMMAND_LINE } from '../../runtime/version.ts';
 import type { Changes } from '../http/changes.ts';
 import type { Administrator } from './authorize.ts';
 

@@ -1,4 +1,4 @@
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { changedValues } from '../http/changed-values.ts';
 import { entityTag, matcher } from '../http/entity-tag.ts';
 import { nextPage } from '../http/paging.ts';

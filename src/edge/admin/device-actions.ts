@@ -1,6 +1,6 @@
+import type { ActionDeviceQuery, DeviceActionQuery, SchemaTypes } from '@lapel/schemas/contracts/types';
 import { objectsOf } from '../../core/device-actions/device-action.ts';
 import { type ShownAction, sums, type WantedAction } from '../../core/device-actions/device-actions.ts';
-import type { ActionDeviceQuery, DeviceActionQuery, SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { nextPageAfter } from '../http/paging.ts';

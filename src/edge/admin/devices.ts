@@ -1,6 +1,6 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { DeviceAnswer } from '@lapel/schemas/contracts/types';
 import type { CertifiedDevice } from '../../core/devices/device-repository.ts';
-import { DomainError } from '../../errors.ts';
-import type { DeviceAnswer } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { NO_STORE } from '../http/no-store.ts';

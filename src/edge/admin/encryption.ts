@@ -1,4 +1,4 @@
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';

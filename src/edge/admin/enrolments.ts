@@ -1,6 +1,6 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { ShownBatch } from '../../core/enrolments/batches.ts';
 import { type Enrolment, isOpen } from '../../core/enrolments/enrolment.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { readMoment } from '../http/moment.ts';
 import { NO_STORE } from '../http/no-store.ts';

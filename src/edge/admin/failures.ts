@@ -1,6 +1,6 @@
-import type { FailureBreakdown } from '../../platform/contracts/types.ts';
+import { splitVersion } from '@lapel/schemas/base/package-version';
+import type { FailureBreakdown } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
-import { splitVersion } from '../../runtime/package-version.ts';
 import type { FailureGroup } from '../../views/failures.ts';
 import { requirePackageOf } from '../../views/transaction-query.ts';
 import { periodOf } from '../http/moment.ts';

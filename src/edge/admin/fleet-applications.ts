@@ -1,5 +1,5 @@
+import type { ApplicationRow, ApplicationRowQuery } from '@lapel/schemas/contracts/types';
 import type { CountedApplication } from '../../core/applications/application-repository.ts';
-import type { ApplicationRow, ApplicationRowQuery } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { nextPageAfter } from '../http/paging.ts';

@@ -1,6 +1,6 @@
-import type { Receiver, SchemaTypes } from '../../platform/contracts/types.ts';
+import { textWithoutSecrets, withoutSecrets } from '@lapel/schemas/base/without-secrets';
+import type { Receiver, SchemaTypes } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
-import { textWithoutSecrets, withoutSecrets } from '../../runtime/without-secrets.ts';
 import { deliveryDetail } from '../../views/delivery-detail.ts';
 import { deliveryRow } from '../../views/delivery-row.ts';
 import type { ReceiverState } from '../../views/receivers.ts';

@@ -1,4 +1,4 @@
-import type { DeviceConnection, DeviceTransactionQuery, FleetDeviceStatus } from '../../platform/contracts/types.ts';
+import type { DeviceConnection, DeviceTransactionQuery, FleetDeviceStatus } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';

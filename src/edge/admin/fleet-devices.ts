@@ -1,4 +1,4 @@
-import type { FleetDeviceQuery } from '../../platform/contracts/types.ts';
+import type { FleetDeviceQuery } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import { cursorOf, deviceRow, readFleetQuery } from '../../views/device-row.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';

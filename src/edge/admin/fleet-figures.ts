@@ -1,7 +1,7 @@
-import { DomainError } from '../../errors.ts';
-import type { FleetSummary, SchemaTypes } from '../../platform/contracts/types.ts';
+import { ownVersion } from '@lapel/schemas/base/version';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { FleetSummary, SchemaTypes } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
-import { ownVersion } from '../../runtime/version.ts';
 import { momentOf } from '../http/moment.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';

@@ -1,4 +1,4 @@
-import type { AlarmList, FleetHealth, NodeList } from '../../platform/contracts/types.ts';
+import type { AlarmList, FleetHealth, NodeList } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import { nothingYet, routesOf, STEPS, sumOf, timesOfStep } from '../../views/service-figures.ts';
 import type { NodeView } from '../../views/service-state.ts';

@@ -1,4 +1,3 @@
-import type { PackageSummary } from '../../core/software/package-repository.ts';
 import type {
   InstallationQuery,
   LineQuery,
@@ -6,7 +5,8 @@ import type {
   PackageRowQuery,
   VersionRow,
   VersionRowQuery,
-} from '../../platform/contracts/types.ts';
+} from '@lapel/schemas/contracts/types';
+import type { PackageSummary } from '../../core/software/package-repository.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { installationBody } from '../../views/installation-body.ts';
 import type { InstallationCounts } from '../../views/installations.ts';

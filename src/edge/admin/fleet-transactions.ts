@@ -1,4 +1,4 @@
-import type { TransactionQuery, TransactionsCancel } from '../../platform/contracts/types.ts';
+import type { TransactionQuery, TransactionsCancel } from '@lapel/schemas/contracts/types';
 import { transactionDetail } from '../../views/transaction-detail.ts';
 import { readOverviewQuery } from '../../views/transaction-query.ts';
 import { transactionRow } from '../../views/transaction-row.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { DomainError, errorBody, toDomainError } from '../../errors.ts';
-import { type ImportLine, readerOf } from '../../platform/imports/import-lines.ts';
+import { DomainError, errorBody, toDomainError } from '@lapel/schemas/contracts/errors';
+import { type ImportLine, readerOf } from '@lapel/schemas/imports/import-lines';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';

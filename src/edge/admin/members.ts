@@ -1,4 +1,4 @@
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { memberBody, memberDetails } from '../http/member-body.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 

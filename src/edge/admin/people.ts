@@ -1,6 +1,6 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { PersonToken } from '../../core/people/token-repository.ts';
-import { DomainError } from '../../errors.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { entityTag, matcher } from '../http/entity-tag.ts';

@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Removals } from '../../core/removals/removals.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import type { FleetRolloutQuery, RolloutDeviceQuery } from '../../platform/contracts/types.ts';
+import type { FleetRolloutQuery, RolloutDeviceQuery } from '@lapel/schemas/contracts/types';
 import { nextPageAfter } from '../http/paging.ts';
 import { rolloutDevicesAnswer } from '../http/rollout-answers.ts';
 import type { Answer, Input } from '../http/route.ts';

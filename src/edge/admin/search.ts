@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts';
-import type { SearchQuery, SearchResults } from '../../platform/contracts/types.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SearchQuery, SearchResults } from '@lapel/schemas/contracts/types';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 

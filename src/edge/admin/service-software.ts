@@ -1,5 +1,5 @@
+import type { ServiceSoftwareVersion } from '@lapel/schemas/contracts/types';
 import type { AvailableVersion } from '../../core/software/available-repository.ts';
-import type { ServiceSoftwareVersion } from '../../platform/contracts/types.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';

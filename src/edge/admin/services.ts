@@ -1,3 +1,5 @@
+import type { Contracts, SchemaName } from '@lapel/schemas/contracts/contracts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Config } from '../../config.ts';
 import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Applications } from '../../core/applications/applications.ts';
@@ -20,8 +22,6 @@ import type { Software } from '../../core/software/software.ts';
 import type { Cancellation } from '../../core/transactions/cancellation.ts';
 import type { DeliveryLog } from '../../core/webhooks/log/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';

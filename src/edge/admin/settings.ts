@@ -1,7 +1,7 @@
-import type { SettingList } from '../../platform/contracts/types.ts';
-import { HIDDEN } from '../../runtime/secret-names.ts';
-import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
-import { type GivenSetting, SETTINGS } from '../../settings.ts';
+import { HIDDEN } from '@lapel/schemas/base/secret-names';
+import { textWithoutSecrets } from '@lapel/schemas/base/without-secrets';
+import { type GivenSetting, SETTINGS } from '@lapel/schemas/contracts/settings';
+import type { SettingList } from '@lapel/schemas/contracts/types';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 

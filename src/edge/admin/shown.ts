@@ -1,6 +1,6 @@
+import { HIDDEN } from '@lapel/schemas/base/secret-names';
+import type { DeliveryDetail, DeliveryRow, SchemaTypes, TransactionDetail } from '@lapel/schemas/contracts/types';
 import { type Role, seesPayloads } from '../../core/people/roles.ts';
-import type { DeliveryDetail, DeliveryRow, SchemaTypes, TransactionDetail } from '../../platform/contracts/types.ts';
-import { HIDDEN } from '../../runtime/secret-names.ts';
 import { hiddenUrl, withoutUrls } from '../../runtime/without-urls.ts';
 import type { FeedItem } from '../feed/feed-stream.ts';
 

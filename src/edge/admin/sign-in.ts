@@ -1,5 +1,5 @@
-import type { DomainError } from '../../errors.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, By } from './services.ts';

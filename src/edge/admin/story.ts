@@ -1,4 +1,4 @@
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import { deliveryRow } from '../../views/delivery-row.ts';
 import type { StoryEntry } from '../../views/story.ts';

@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AuditEntry } from '../../core/audit/audit-repository.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Application } from '../../core/applications/application-repository.ts';
 import { acceptsCertificate } from '../../core/applications/certificates.ts';
 import { hasSecret } from '../../core/applications/has-secret.ts';
 import { scopesOf } from '../../core/people/member-roles.ts';
-import { DomainError } from '../../errors.ts';
 import { bearerToken } from '../http/bearer.ts';
 import type { ApiServices, Caller } from './services.ts';
 

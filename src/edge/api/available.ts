@@ -1,5 +1,5 @@
+import type { AvailableVersionRecord } from '@lapel/schemas/contracts/types';
 import type { AvailableVersion } from '../../core/software/available-repository.ts';
-import type { AvailableVersionRecord } from '../../platform/contracts/types.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';

@@ -1,5 +1,5 @@
+import type { BinaryStatus } from '@lapel/schemas/contracts/types';
 import type { Binary } from '../../core/software/binaries.ts';
-import type { BinaryStatus } from '../../platform/contracts/types.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtVersion } from './services.ts';

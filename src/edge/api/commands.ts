@@ -1,6 +1,6 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Operation, Request } from '../../core/transactions/operations.ts';
 import type { Terms } from '../../core/transactions/terms.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';

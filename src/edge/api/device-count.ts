@@ -1,5 +1,5 @@
+import type { DeviceCount } from '@lapel/schemas/contracts/types';
 import { readSelector } from '../../core/selection/read-selector.ts';
-import type { DeviceCount } from '../../platform/contracts/types.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 

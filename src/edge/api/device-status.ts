@@ -1,5 +1,5 @@
+import type { DeviceHardware, DeviceStatus, HardwareProperties } from '@lapel/schemas/contracts/types';
 import type { DeviceState } from '../../core/devices/statuses.ts';
-import type { DeviceHardware, DeviceStatus, HardwareProperties } from '../../platform/contracts/types.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';

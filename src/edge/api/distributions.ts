@@ -1,5 +1,5 @@
+import type { DistributionStarted, DistributionStatus } from '@lapel/schemas/contracts/types';
 import { distributionDate } from '../../core/software/distribution-date.ts';
-import type { DistributionStarted, DistributionStatus } from '../../platform/contracts/types.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtVersion } from './services.ts';
 import { versionUri } from './versions.ts';

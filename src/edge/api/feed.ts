@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { FEED_HEADERS } from '../feed/feed-stream.ts';
 import { type FeedTopics, readTopics } from '../feed/feed-topics.ts';
 import type { Answer } from '../http/route.ts';

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
 import { memberBody, memberDetails } from '../http/member-body.ts';
 import { NO_STORE } from '../http/no-store.ts';

@@ -1,6 +1,6 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { OwnDeviceQuery, OwnInstallationQuery, OwnTransactionQuery } from '@lapel/schemas/contracts/types';
 import type { Application } from '../../core/applications/application-repository.ts';
-import { DomainError } from '../../errors.ts';
-import type { OwnDeviceQuery, OwnInstallationQuery, OwnTransactionQuery } from '../../platform/contracts/types.ts';
 import { cursorOf, deviceRow, readFleetQuery } from '../../views/device-row.ts';
 import { installationBody } from '../../views/installation-body.ts';
 import { transactionDetail } from '../../views/transaction-detail.ts';

@@ -1,5 +1,5 @@
+import type { PackageRecord } from '@lapel/schemas/contracts/types';
 import type { Package } from '../../core/software/package-repository.ts';
-import type { PackageRecord } from '../../platform/contracts/types.ts';
 import { binaryWarnings } from '../http/binary-warnings.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { nextPage } from '../http/paging.ts';

@@ -1,11 +1,11 @@
+import type { Contracts, SchemaName } from '@lapel/schemas/contracts/contracts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
+import type { RolloutCreate } from '@lapel/schemas/contracts/types';
 import type { Rollout, RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
 import type { By, RolloutChange } from '../../core/rollouts/rollouts.ts';
 import { isTimeZone } from '../../core/rollouts/window.ts';
 import { readSelector } from '../../core/selection/read-selector.ts';
 import type { Terms } from '../../core/transactions/terms.ts';
-import { DomainError, type Fault } from '../../errors.ts';
-import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
-import type { RolloutCreate } from '../../platform/contracts/types.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { entityTag, matcher } from '../http/entity-tag.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';

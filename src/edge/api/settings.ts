@@ -1,6 +1,6 @@
+import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
+import type { ApplicationSettings } from '@lapel/schemas/contracts/types';
 import { SETTING_NAMES, type Settings } from '../../core/applications/setting-columns.ts';
-import type { ApplicationSettings } from '../../platform/contracts/types.ts';
-import type { Deprecations } from '../../runtime/deprecations.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { entityTag, matcher } from '../http/entity-tag.ts';
 import { NO_STORE } from '../http/no-store.ts';

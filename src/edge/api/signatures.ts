@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Signature } from '../../core/software/signature-repository.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtVersion } from './services.ts';

@@ -1,8 +1,8 @@
+import { DomainError, ERRORS, type ErrorCode, faultText } from '@lapel/schemas/contracts/errors';
+import type { TokenError } from '@lapel/schemas/contracts/types';
 import type { Proof } from '../../core/applications/access-tokens.ts';
 import { acceptsCertificate } from '../../core/applications/certificates.ts';
 import { parseScopes, SCOPES } from '../../core/applications/scopes.ts';
-import { DomainError, ERRORS, type ErrorCode, faultText } from '../../errors.ts';
-import type { TokenError } from '../../platform/contracts/types.ts';
 import type { RateLimitVerdict } from '../http/rate-limit.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';

@@ -1,8 +1,8 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { VersionRecord } from '@lapel/schemas/contracts/types';
 import type { Binary } from '../../core/software/binaries.ts';
 import { distributionDate } from '../../core/software/distribution-date.ts';
 import type { Version } from '../../core/software/version-repository.ts';
-import { DomainError } from '../../errors.ts';
-import type { VersionRecord } from '../../platform/contracts/types.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';

@@ -1,6 +1,6 @@
-import { DomainError } from '../../errors.ts';
+import { MODULE_ENDING } from '@lapel/schemas/base/installation';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { createAnsweringThread } from '../../runtime/answering-thread.ts';
-import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { createRemembered } from '../../runtime/remembered.ts';
 import type { Question } from './docs-worker.ts';
 import type { DocsFile } from './file.ts';

@@ -1,7 +1,7 @@
-import { ERRORS } from '../../errors.ts';
-import type { ApiDocument, Json } from '../../platform/contracts/api-document.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
-import type { Deprecations } from '../../runtime/deprecations.ts';
+import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { createRemembered } from '../../runtime/remembered.ts';
 import { operationsOf } from './reference/operation.ts';
 import { samplesOf } from './reference/samples.ts';
@@ -89,7 +89,7 @@ export function createDocuments({ contracts, deprecations, timeZone, publicUrl, 
   const { serves } = deprecations;
 
   async function read(file: 'openapi.yaml' | 'asyncapi.yaml'): Promise<ApiDocument> {
-    const { readApiDocument } = await import('../../platform/contracts/api-document.ts');
+    const { readApiDocument } = await import('@lapel/schemas/contracts/api-document');
     return readApiDocument(file, { schemas: contracts.documents, serves });
   }
 

@@ -1,5 +1,5 @@
-import type { Contracts } from '../../platform/contracts/contracts.ts';
-import { createDeprecations } from '../../runtime/deprecations.ts';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { createDeprecations } from '@lapel/schemas/contracts/deprecations';
 import { createDocuments } from './documents.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
 import { linksOfService } from './site/links.ts';

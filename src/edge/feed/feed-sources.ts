@@ -1,5 +1,5 @@
-import type { DeviceRow } from '../../platform/contracts/types.ts';
-import { splitVersion } from '../../runtime/package-version.ts';
+import { splitVersion } from '@lapel/schemas/base/package-version';
+import type { DeviceRow } from '@lapel/schemas/contracts/types';
 import type { Fleet, FleetDevice } from '../../views/devices.ts';
 import type { Installations } from '../../views/installations.ts';
 import { transactionRow } from '../../views/transaction-row.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /** The topics of a stream of the feed. */
 export interface FeedTopics {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { DomainError, isDatabaseAway } from '../../errors.ts';
+import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createFairTurns } from '../../runtime/fair-queue.ts';

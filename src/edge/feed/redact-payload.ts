@@ -1,4 +1,4 @@
-import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
+import { textWithoutSecrets } from '@lapel/schemas/base/without-secrets';
 
 /** Characters of a message that the readers of a stream are shown. */
 export const SHOWN = 4096;

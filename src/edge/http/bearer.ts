@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
 
 // RFC 6750 2.1; the scheme is case-insensitive (RFC 9110 11.1).
 const SCHEME = /^bearer(?= |$)/i;

@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { BinaryContent } from '../../core/software/binary-content-repository.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 
 /** The body of a list of uploads that differ from their registration. */
 export const binaryWarnings = (

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Asking } from '../../runtime/current-caller.ts';
 import { createTurns } from '../../runtime/turns.ts';

@@ -1,4 +1,4 @@
-import { type DomainError, ERRORS, errorBody } from '../../errors.ts';
+import { type DomainError, ERRORS, errorBody } from '@lapel/schemas/contracts/errors';
 import { challengeOf } from './bearer.ts';
 import type { Answer } from './route.ts';
 
@@ -33,7 +33,7 @@ export function errorHeaders(error: DomainError, scope: string | null): Record<s
   return headers;
 }
 
-/** The answer for an error. The table in `src/errors.ts` gives its status and text. */
+/** The answer for an error. The table in `schemas/contracts/errors.ts` gives its status and text. */
 export const errorAnswer = (error: DomainError, scope: string | null): Answer => ({
   status: ERRORS[error.code].status,
   body: errorBody(error),

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 const HEADER = 'Idempotency-Key';
 const LONGEST = 255;

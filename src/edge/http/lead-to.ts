@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Answer, Input } from './route.ts';
 
 /** Leads a browser from `/` to a page. For everybody else `/` is no path of this service, as the interface says. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError, toDomainError } from '@lapel/schemas/contracts/errors';
 import type { Context } from 'koa';
-import { DomainError, toDomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
 import { clientAddress } from '../../platform/entrance/client-address.ts';
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import { createHostCheck, type HostNames } from '../../platform/entrance/host-names.ts';

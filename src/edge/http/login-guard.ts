@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createTokenBuckets, type LimitShares } from '../../runtime/token-buckets.ts';

@@ -1,5 +1,5 @@
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Member } from '../../core/people/member-repository.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 
 /** Makes the body of a person of a developer, without their token. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /**
  * Reads a query parameter that is a point in time (schema common/moment) into microseconds since 1970; undefined when

@@ -1,5 +1,5 @@
-import { DomainError, type Fault } from '../../errors.ts';
-import { type Contracts, readInteger, type SchemaName } from '../../platform/contracts/contracts.ts';
+import { type Contracts, readInteger, type SchemaName } from '@lapel/schemas/contracts/contracts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
 
 const SCHEMAS: Record<string, SchemaName> = {
   applicationId: 'common/application-id',

@@ -1,5 +1,5 @@
-import { DomainError, type Fault } from '../../errors.ts';
-import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
+import type { Contracts, SchemaName } from '@lapel/schemas/contracts/contracts';
+import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
 
 /**
  * Checks the query by the schema of the route; a route without a schema has no parameters. Throws REQUEST_INVALID with

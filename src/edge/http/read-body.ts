@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Context } from 'koa';
 import type { koaBody } from 'koa-body';
-import { DomainError } from '../../errors.ts';
 import { loadLate } from '../../runtime/late-load.ts';
 import { parseJson, SMALL } from './parse-json.ts';
 import { type BodyBounds, checkBodyHead, notUtf8, type Received, watchBody } from './received.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { TextDecoder } from 'node:util';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { BodyBytes, BodySource } from './body-bytes.ts';
 
 // A body above its limit is read and thrown away to its end, so that the client can read its 413 and the connection

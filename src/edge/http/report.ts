@@ -1,4 +1,4 @@
-import type { DomainError } from '../../errors.ts';
+import type { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';

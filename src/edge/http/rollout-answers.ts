@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { rolloutDevicesCsv } from '../../views/rollout-devices.ts';
 import type { RolloutViews } from '../../views/rollouts.ts';
 import { nextPageAfter } from './paging.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { SchemaName } from '@lapel/schemas/contracts/contracts';
+import type { DomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AuditObject } from '../../core/audit/audit-repository.ts';
-import type { DomainError } from '../../errors.ts';
-import type { SchemaName } from '../../platform/contracts/contracts.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Target } from './request-target.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

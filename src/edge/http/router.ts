@@ -1,6 +1,6 @@
 import Router, { type RouterContext } from '@koa/router';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Context } from 'koa';
-import { DomainError } from '../../errors.ts';
 import { createPlainRoutes, type PlainLine } from './plain-routes.ts';
 
 interface Line extends PlainLine {

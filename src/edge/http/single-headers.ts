@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /**
  * Refuses a repeated header that must have one value (RFC 9110 5.3): a proxy may have looked at one of the values and

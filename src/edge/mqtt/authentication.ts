@@ -1,8 +1,8 @@
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 import { isDeviceId } from '../../core/devices/device-id.ts';
 import type { Proof } from '../../core/devices/login-proof.ts';
 import type { Seen, Standing } from '../../core/sessions/takeover.ts';
-import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';

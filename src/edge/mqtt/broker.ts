@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { Proof } from '../../core/devices/login-proof.ts';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
@@ -8,7 +9,6 @@ import type { Presence } from '../../core/sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import type { HostNames } from '../../platform/entrance/host-names.ts';
 import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';

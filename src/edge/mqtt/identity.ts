@@ -1,4 +1,4 @@
-import type { Contracts } from '../../platform/contracts/contracts.ts';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import type { Inbound } from './topics.ts';
 
 /**

@@ -1,11 +1,11 @@
+import { keepNumbers } from '@lapel/schemas/base/exact-json';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError, type Fault, faultText, isDatabaseAway, toDomainError } from '@lapel/schemas/contracts/errors';
+import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
-import { DomainError, type Fault, faultText, isDatabaseAway, toDomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { Superseded } from '../../platform/cluster/superseded.ts';
-import type { Contracts } from '../../platform/contracts/contracts.ts';
-import type { SchemaTypes } from '../../platform/contracts/types.ts';
-import { keepNumbers } from '../../runtime/exact-json.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';

@@ -1,4 +1,4 @@
-import { type Fault, MOST_FAULTS } from '../../errors.ts';
+import { type Fault, MOST_FAULTS } from '@lapel/schemas/contracts/errors';
 
 /** A text after its repair, and a fault for each place that was repaired. */
 interface Mended {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { boundedFaults, DomainError, type Fault, MOST_FAULTS } from '../../errors.ts';
+import { boundedFaults, DomainError, type Fault, MOST_FAULTS } from '@lapel/schemas/contracts/errors';
 import { mendJson } from './mended-json.ts';
 
 const utf8 = new TextDecoder();

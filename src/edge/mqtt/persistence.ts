@@ -6,10 +6,10 @@
 // - Retained messages: devices may not retain messages, and the service retains none.
 // - Subscriptions with wildcards (two tests): devices may not use wildcards.
 import { Readable } from 'node:stream';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Client } from 'aedes';
 import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
 import type { Seen, Standing } from '../../core/sessions/takeover.ts';
-import { isDatabaseAway } from '../../errors.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
 import { isUsable } from './topics.ts';

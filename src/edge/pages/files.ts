@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { MODULE_ENDING } from '../../runtime/installation.ts';
+import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { Source } from './source-worker.ts';
 

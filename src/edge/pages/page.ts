@@ -1,4 +1,4 @@
-import { ownVersion } from '../../runtime/version.ts';
+import { ownVersion } from '@lapel/schemas/base/version';
 import { html } from '../docs/html.ts';
 import type { ConsoleFiles } from './files.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { ReadFiles } from './files.ts';

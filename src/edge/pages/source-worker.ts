@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
-import { MODULE_ENDING, ROOT_FOLDER } from '../../runtime/installation.ts';
+import { MODULE_ENDING, ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import { compact } from './compact.ts';
 import { joinModules } from './join-modules.ts';
 import { PACKAGED, PACKAGES } from './packaged.ts';

@@ -1,7 +1,7 @@
 // The worker of the inspector. It reads one APK, asks the main thread for the bytes, and posts the manifest or the fault.
 import { parentPort, workerData } from 'node:worker_threads';
-import { ApkError, type ApkFault } from './apk-error.ts';
-import { type ApkParts, readApkParts } from './read-apk.ts';
+import { ApkError, type ApkFault } from '@lapel/schemas/apk/apk-error';
+import { type ApkParts, readApkParts } from '@lapel/schemas/apk/read-apk';
 
 export interface ToWorker {
   bytes: Uint8Array;

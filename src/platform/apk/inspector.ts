@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { ApkError } from '@lapel/schemas/apk/apk-error';
+import type { ApkSource } from '@lapel/schemas/apk/bounded-source';
+import type { ApkParts } from '@lapel/schemas/apk/read-apk';
+import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import type { Clock } from '../../runtime/clock.ts';
-import { MODULE_ENDING } from '../../runtime/installation.ts';
-import { ApkError } from './apk-error.ts';
-import type { ApkSource } from './bounded-source.ts';
 import type { FromWorker, ToWorker } from './inspector-worker.ts';
-import type { ApkParts } from './read-apk.ts';
 
 /** Milliseconds that the worker may compute between two reads of the file; a large real file takes a hundred. */
 const LONGEST_COMPUTATION_MS = 5_000;

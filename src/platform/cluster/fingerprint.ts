@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import type { Config } from '../../config.ts';
-import { SETTINGS, type Setting } from '../../settings.ts';
 
 /**
  * A digest by which nodes compare a secret without showing it. A token of 32 random characters cannot be guessed from

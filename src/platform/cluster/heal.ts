@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../errors.ts';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -1,6 +1,6 @@
+import { ownVersion } from '@lapel/schemas/base/version';
 import type { Config } from '../../config.ts';
 import { currentDatabaseUrl } from '../../runtime/current-database-url.ts';
-import { ownVersion } from '../../runtime/version.ts';
 import { createAlone } from './alone.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { fingerprintOf, lackingSettings } from './fingerprint.ts';

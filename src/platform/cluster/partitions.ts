@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../errors.ts';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { RawConnection } from '../database/postgres/raw-connection.ts';

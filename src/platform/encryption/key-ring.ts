@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /** A key of the operator: 32 random bytes under a name. */
 export interface EncryptionKey {

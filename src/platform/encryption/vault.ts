@@ -7,7 +7,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { EncryptionKey } from './key-ring.ts';
 
 /** The place of a value: its table, its column, and the identifiers of its row. A value is readable there only. */

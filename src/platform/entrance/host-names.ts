@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /** The host names that requests to a listener may have in `Host`. */
 export interface HostNames {

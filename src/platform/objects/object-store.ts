@@ -1,5 +1,5 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { DomainError } from '../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import { loadLate } from '../../runtime/late-load.ts';
 import { namesClock } from './wrong-time.ts';

@@ -1,6 +1,6 @@
+import { AsyncDisposableStack } from '@lapel/schemas/base/async-disposable-stack';
 import type { Config } from '../../config.ts';
 import type { Metrics } from '../../metrics.ts';
-import { AsyncDisposableStack } from '../../runtime/async-disposable-stack.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { listenAt } from '../../runtime/listening.ts';

@@ -1,3 +1,4 @@
+import { ownVersion } from '@lapel/schemas/base/version';
 import {
   DiagLogLevel,
   diag,
@@ -15,7 +16,6 @@ import { createLogLimit } from '../../runtime/log-limit.ts';
 import { type Beginning, readTraceparent, type Span, type Tracing } from '../../runtime/tracing.ts';
 import type { TracingTarget } from '../../runtime/tracing-target.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { ownVersion } from '../../runtime/version.ts';
 import type { TracingParts } from './open-tracing.ts';
 
 const KINDS: Readonly<Record<Beginning['kind'], SpanKind>> = {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { isDatabaseAway } from '../../../src/errors.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 

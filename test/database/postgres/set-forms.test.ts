@@ -4,7 +4,7 @@ import { setFormOf } from '../../../src/platform/database/postgres/sets.ts';
 import { declaredSets, inSets, type ParameterType } from '../../../src/platform/database/set-form.ts';
 import type { Database, SqlValue, UnitOfWork } from '../../../src/platform/database/sql.ts';
 import '../../../src/service.ts'; // loads all rooms with their declarations
-import { createRandom } from '../../../device-sim/random.ts';
+import { createRandom } from '@lapel/device-sim/random';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 
 const CALLS = 120;

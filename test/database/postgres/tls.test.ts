@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { userOfServers } from '@lapel/tools/harness/postgres-server';
 import { Client } from 'pg';
 import t from 'tap';
-import { userOfServers } from '../../../harness/postgres-server.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import { rawConnections } from '../../../src/platform/database/postgres/raw-connection.ts';
 import { missing } from '../../installed.ts';

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Known } from '@lapel/tools/scripts/fixture/fill';
 import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
-import type { Known } from '../../../scripts/fixture/fill.ts';
 import { readMigrations } from '../../../src/platform/database/migration-files.ts';
 import { openConnection } from '../../../src/platform/database/postgres/connection.ts';
 import { migrate } from '../../../src/platform/database/postgres/migrations.ts';

@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readAccounts, saveAccounts } from '@lapel/device-sim/customer/accounts';
+import { deviceIdFor } from '@lapel/device-sim/fleet/device-ids';
 import t from 'tap';
-import { readAccounts, saveAccounts } from '../../../device-sim/customer/accounts.ts';
-import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
 
 t.test('saved devices can be read again, by their owner only', (t) => {
   const file = join(t.testdir(), 'devices.ndjson');

@@ -1,10 +1,10 @@
+import type { LapelClient } from '@lapel/client/lapel-client';
+import { LapelError } from '@lapel/client/lapel-error';
+import type { ActionName } from '@lapel/device-sim/customer/action';
+import { createActivation } from '@lapel/device-sim/customer/activation';
+import { createLedger } from '@lapel/device-sim/customer/create-ledger';
+import { createRequests } from '@lapel/device-sim/customer/requests';
 import t from 'tap';
-import type { ActionName } from '../../../device-sim/customer/action.ts';
-import { createActivation } from '../../../device-sim/customer/activation.ts';
-import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import { createRequests } from '../../../device-sim/customer/requests.ts';
-import type { LapelClient } from '../../../src/clients/client/lapel-client.ts';
-import { LapelError } from '../../../src/clients/client/lapel-error.ts';
 import { handTimers } from '../hand-timers.ts';
 
 const PATIENCE = 5000;

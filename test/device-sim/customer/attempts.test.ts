@@ -1,5 +1,5 @@
+import { createAttempts } from '@lapel/device-sim/customer/attempts';
 import t from 'tap';
-import { createAttempts } from '../../../device-sim/customer/attempts.ts';
 
 t.test('a webhook may come again when its schedule says so, 20 % earlier at most', (t) => {
   const attempts = createAttempts();

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
+import { createLedger } from '@lapel/device-sim/customer/create-ledger';
+import { createFollowed } from '@lapel/device-sim/customer/follow';
 import t from 'tap';
-import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import { createFollowed } from '../../../device-sim/customer/follow.ts';
 import { handTimers } from '../hand-timers.ts';
 
 t.test('the length of the last unbroken connection of a device is known, also after its end', async (t) => {

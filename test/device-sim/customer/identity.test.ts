@@ -1,5 +1,5 @@
+import type { Figures } from '@lapel/device-sim/customer/figures';
 import t from 'tap';
-import type { Figures } from '../../../device-sim/customer/figures.ts';
 import { DEVICE, startLedger } from './play-ledger.ts';
 
 /** The sum of the results of all accepted transactions, which must equal `accepted`. */

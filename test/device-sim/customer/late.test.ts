@@ -1,10 +1,10 @@
+import { createCustomer } from '@lapel/device-sim/customer/customer';
+import { provision } from '@lapel/device-sim/customer/provision';
+import { makeRelease } from '@lapel/device-sim/customer/releases';
+import { createFleet } from '@lapel/device-sim/fleet/fleet';
+import { oneGroup } from '@lapel/device-sim/fleet/member';
+import { systemTimers } from '@lapel/device-sim/timers';
 import t from 'tap';
-import { createCustomer } from '../../../device-sim/customer/customer.ts';
-import { provision } from '../../../device-sim/customer/provision.ts';
-import { makeRelease } from '../../../device-sim/customer/releases.ts';
-import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import { oneGroup } from '../../../device-sim/fleet/member.ts';
-import { systemTimers } from '../../../device-sim/timers.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld } from '../../world.ts';
 

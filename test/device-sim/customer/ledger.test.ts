@@ -1,7 +1,7 @@
+import { LapelError } from '@lapel/client/lapel-error';
+import { createLedger } from '@lapel/device-sim/customer/create-ledger';
+import { createRequests } from '@lapel/device-sim/customer/requests';
 import t from 'tap';
-import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import { createRequests } from '../../../device-sim/customer/requests.ts';
-import { LapelError } from '../../../src/clients/client/lapel-error.ts';
 import { handTimers } from '../hand-timers.ts';
 import { DEVICE, startLedger } from './play-ledger.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createNodeFetch } from '@lapel/device-sim/customer/node-fetch';
 import t from 'tap';
-import { createNodeFetch } from '../../../device-sim/customer/node-fetch.ts';
 
 t.test('calls take turns at the nodes, and a node that does not answer is avoided for a second', async (t) => {
   const servers = await Promise.all(

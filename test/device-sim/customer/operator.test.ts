@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createCustomer } from '@lapel/device-sim/customer/customer';
+import { createEnrolment } from '@lapel/device-sim/customer/enrolment';
+import { createOperator } from '@lapel/device-sim/customer/operator';
+import { provision } from '@lapel/device-sim/customer/provision';
+import { createFleet } from '@lapel/device-sim/fleet/fleet';
+import { oneGroup } from '@lapel/device-sim/fleet/member';
+import { systemTimers, type Timers } from '@lapel/device-sim/timers';
 import t, { type Test } from 'tap';
-import { createCustomer } from '../../../device-sim/customer/customer.ts';
-import { createEnrolment } from '../../../device-sim/customer/enrolment.ts';
-import { createOperator } from '../../../device-sim/customer/operator.ts';
-import { provision } from '../../../device-sim/customer/provision.ts';
-import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import { oneGroup } from '../../../device-sim/fleet/member.ts';
-import { systemTimers, type Timers } from '../../../device-sim/timers.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld } from '../../world.ts';
 

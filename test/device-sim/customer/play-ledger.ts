@@ -1,6 +1,6 @@
-import type { Terms } from '../../../device-sim/customer/action.ts';
-import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import type { Ledger } from '../../../device-sim/customer/ledger.ts';
+import type { Terms } from '@lapel/device-sim/customer/action';
+import { createLedger } from '@lapel/device-sim/customer/create-ledger';
+import type { Ledger } from '@lapel/device-sim/customer/ledger';
 
 export const DEVICE = '352900130000016';
 

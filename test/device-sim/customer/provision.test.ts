@@ -1,5 +1,5 @@
+import { provision } from '@lapel/device-sim/customer/provision';
 import t from 'tap';
-import { provision } from '../../../device-sim/customer/provision.ts';
 import { startWorld } from '../../world.ts';
 
 t.test('the resources of a run', async (t) => {

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
+import { createFileStore } from '@lapel/device-sim/customer/file-store';
+import { startReceiver } from '@lapel/device-sim/customer/receiver';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { createFileStore } from '../../../device-sim/customer/file-store.ts';
-import { startReceiver } from '../../../device-sim/customer/receiver.ts';
 
 const key = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 

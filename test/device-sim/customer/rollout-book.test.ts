@@ -1,5 +1,5 @@
+import type { Terms } from '@lapel/device-sim/customer/action';
 import t from 'tap';
-import type { Terms } from '../../../device-sim/customer/action.ts';
 import { DEVICE, startLedger } from './play-ledger.ts';
 
 const rolloutId = 'rol_00000000000000000000000000000001';

@@ -1,10 +1,10 @@
+import { type Entry, newEntry } from '@lapel/device-sim/customer/entry';
+import { rolloutDifferences } from '@lapel/device-sim/customer/rollout-comparison';
+import type { KnownRollout, RolloutLook } from '@lapel/device-sim/customer/rollout-look';
+import { membersOf } from '@lapel/device-sim/customer/rollout-members';
+import { overshootOf, sparedBy } from '@lapel/device-sim/customer/rollout-stops';
+import { isOpenIn, windowFrom } from '@lapel/device-sim/customer/rollout-window';
 import t from 'tap';
-import { type Entry, newEntry } from '../../../device-sim/customer/entry.ts';
-import { rolloutDifferences } from '../../../device-sim/customer/rollout-comparison.ts';
-import type { KnownRollout, RolloutLook } from '../../../device-sim/customer/rollout-look.ts';
-import { membersOf } from '../../../device-sim/customer/rollout-members.ts';
-import { overshootOf, sparedBy } from '../../../device-sim/customer/rollout-stops.ts';
-import { isOpenIn, windowFrom } from '../../../device-sim/customer/rollout-window.ts';
 
 const ID = 'rol_00000000000000000000000000000001';
 const NONE = { waiting: 0, unfinished: 0, succeeded: 0, failed: 0, cancelled: 0, unchanged: 0, refused: 0 };

@@ -1,9 +1,9 @@
+import { createCustomer } from '@lapel/device-sim/customer/customer';
+import { provision } from '@lapel/device-sim/customer/provision';
+import type { RolloutPlan } from '@lapel/device-sim/customer/rollout-plan';
+import { createFleet } from '@lapel/device-sim/fleet/fleet';
+import { systemTimers } from '@lapel/device-sim/timers';
 import t from 'tap';
-import { createCustomer } from '../../../device-sim/customer/customer.ts';
-import { provision } from '../../../device-sim/customer/provision.ts';
-import type { RolloutPlan } from '../../../device-sim/customer/rollout-plan.ts';
-import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import { systemTimers } from '../../../device-sim/timers.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld } from '../../world.ts';
 

@@ -1,12 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Account } from '@lapel/device-sim/device-test/login';
+import { createDevice, type Device, type DeviceOptions } from '@lapel/device-sim/model/device';
+import { createStateFile } from '@lapel/device-sim/model/state-file';
+import { createLink } from '@lapel/device-sim/mqtt/mqtt-link';
+import { createPackageLink } from '@lapel/device-sim/mqtt/package-link';
 import t from 'tap';
-import type { Account } from '../../../device-sim/device-test/login.ts';
-import { createDevice, type Device, type DeviceOptions } from '../../../device-sim/model/device.ts';
-import { createStateFile } from '../../../device-sim/model/state-file.ts';
-import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
-import { createPackageLink } from '../../../device-sim/mqtt/package-link.ts';
 import { createKeyPair } from '../../software/signing.ts';
 import { brokenRules, notHeld, testedDevice } from './tested.ts';
 

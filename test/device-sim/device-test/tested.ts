@@ -1,7 +1,7 @@
-import { readCommandLine } from '../../../device-sim/command-line.ts';
-import type { DeviceTestRecord } from '../../../device-sim/device-test/device-test-record.ts';
-import type { Account } from '../../../device-sim/device-test/login.ts';
-import { runDeviceTest } from '../../../device-sim/device-test/run-device-test.ts';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import type { DeviceTestRecord } from '@lapel/device-sim/device-test/device-test-record';
+import type { Account } from '@lapel/device-sim/device-test/login';
+import { runDeviceTest } from '@lapel/device-sim/device-test/run-device-test';
 import { createOwnDevice, type Flaw } from './own-device.ts';
 
 /** Enough for a good device on a busy machine, and the time that a test of a missing message takes. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
+import { createCommandMaker } from '@lapel/device-sim/device-test/command-maker';
+import { readContract } from '@lapel/device-sim/device-test/contract';
+import { deviceTestText } from '@lapel/device-sim/device-test/device-test-text';
+import type { Account } from '@lapel/device-sim/device-test/login';
+import { createAlarms } from '@lapel/device-sim/device-test/watch';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import t from 'tap';
-import { createCommandMaker } from '../../../device-sim/device-test/command-maker.ts';
-import { readContract } from '../../../device-sim/device-test/contract.ts';
-import { deviceTestText } from '../../../device-sim/device-test/device-test-text.ts';
-import type { Account } from '../../../device-sim/device-test/login.ts';
-import { createAlarms } from '../../../device-sim/device-test/watch.ts';
 import { handTimers } from '../hand-timers.ts';
 import { testedDevice } from './tested.ts';
 

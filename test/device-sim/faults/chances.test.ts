@@ -1,6 +1,6 @@
+import { createChances, type Decision } from '@lapel/device-sim/faults/chances';
+import type { FaultRule, Occasion } from '@lapel/device-sim/faults/fault';
 import t from 'tap';
-import { createChances, type Decision } from '../../../device-sim/faults/chances.ts';
-import type { FaultRule, Occasion } from '../../../device-sim/faults/fault.ts';
 
 const command = (key: number, operation = 'setWifi', phase?: string): Occasion => ({
   kind: 'command',

@@ -1,12 +1,12 @@
+import type { ActionName } from '@lapel/device-sim/customer/action';
+import { createCustomer } from '@lapel/device-sim/customer/customer';
+import { provision } from '@lapel/device-sim/customer/provision';
+import { FAULTS, type FaultKind, type FaultRule } from '@lapel/device-sim/faults/fault';
+import { createFleet } from '@lapel/device-sim/fleet/fleet';
+import type { Device } from '@lapel/device-sim/model/device';
+import type { Answer, DeviceEvent } from '@lapel/device-sim/mqtt/messages';
+import { systemTimers } from '@lapel/device-sim/timers';
 import t from 'tap';
-import type { ActionName } from '../../../device-sim/customer/action.ts';
-import { createCustomer } from '../../../device-sim/customer/customer.ts';
-import { provision } from '../../../device-sim/customer/provision.ts';
-import { FAULTS, type FaultKind, type FaultRule } from '../../../device-sim/faults/fault.ts';
-import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import type { Device } from '../../../device-sim/model/device.ts';
-import type { Answer, DeviceEvent } from '../../../device-sim/mqtt/messages.ts';
-import { systemTimers } from '../../../device-sim/timers.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld } from '../../world.ts';
 

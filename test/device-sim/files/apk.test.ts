@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readApk } from '@lapel/device-sim/files/apk';
+import { makeApk } from '@lapel/device-sim/files/make-apk';
 import t from 'tap';
-import { readApk } from '../../../device-sim/files/apk.ts';
-import { makeApk } from '../../../device-sim/files/make-apk.ts';
 
-const apks = join(import.meta.dirname, '../../../demo/apks');
+const apks = join(import.meta.dirname, '../../../tools/demo/apks');
 
 for (const [name, version, versionCode] of [
   ['camera-1.0.0', '1.0.0', 1],

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDownloadFolder } from '../../../device-sim/files/download-folder.ts';
-import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
+import { createDownloadFolder } from '@lapel/device-sim/files/download-folder';
+import { createDevice, type DeviceOptions } from '@lapel/device-sim/model/device';
 import { command, startBroker } from '../plain-broker.ts';
 import { type FileServer, startFileServer } from './file-server.ts';
 
 export const deviceId = '350000000000001';
 export const CAMERA = 'com.example.camera';
 export const apk = (name: string): Buffer =>
-  readFileSync(join(import.meta.dirname, `../../../demo/apks/camera-${name}.apk`));
+  readFileSync(join(import.meta.dirname, `../../../tools/demo/apks/camera-${name}.apk`));
 export const first = apk('1.0.0');
 export const HALF = first.length / 2;
 export const order = (server: FileServer, version = '1.0.0', path?: string) => ({

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDownloadFolder } from '@lapel/device-sim/files/download-folder';
 import t from 'tap';
-import { createDownloadFolder } from '../../../device-sim/files/download-folder.ts';
 import { narrowNetwork } from '../narrow-network.ts';
 import { wifi } from '../plain-broker.ts';
 import { apk, bench, deviceId, first, HALF, order, succeeded } from './download-bench.ts';

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
+import { signatureFailure } from '@lapel/device-sim/files/signature';
 import t from 'tap';
-import { signatureFailure } from '../../../device-sim/files/signature.ts';
 import { FORGERIES } from '../../software/forgeries.ts';
 import { createKeyPair, sha256Of, signatureOf } from '../../software/signing.ts';
 

@@ -1,5 +1,5 @@
+import { clockErrorOf } from '@lapel/device-sim/fleet/clocks';
 import t from 'tap';
-import { clockErrorOf } from '../../../device-sim/fleet/clocks.ts';
 import { handTimers } from '../hand-timers.ts';
 
 t.test('clocks are fast or slow within their bounds, drift on, and are the same in every run', (t) => {

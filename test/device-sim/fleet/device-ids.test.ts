@@ -1,5 +1,5 @@
+import { deviceIdFor, isDeviceId, luhnDigit } from '@lapel/device-sim/fleet/device-ids';
 import t from 'tap';
-import { deviceIdFor, isDeviceId, luhnDigit } from '../../../device-sim/fleet/device-ids.ts';
 
 t.test('the check digit is that of the published example of an IMEI', (t) => {
   t.equal(luhnDigit('49015420323751'), '8');

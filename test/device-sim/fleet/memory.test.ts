@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { deviceIdFor } from '@lapel/device-sim/fleet/device-ids';
+import { createFleet } from '@lapel/device-sim/fleet/fleet';
+import { oneGroup } from '@lapel/device-sim/fleet/member';
 import t from 'tap';
-import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
-import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import { oneGroup } from '../../../device-sim/fleet/member.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { operations } from '@lapel/device-sim/model/operations';
 import { type DeviceOptions, device, type FleetOptions, fleet, type ReceiverOptions, receiver } from 'lapel/sim';
 import t from 'tap';
-import { operations } from '../../../device-sim/model/operations.ts';
 import { startWorld } from '../../world.ts';
 import { startBroker } from '../plain-broker.ts';
 

@@ -1,6 +1,6 @@
+import { makeApk } from '@lapel/device-sim/files/make-apk';
 import { device, fleet, receiver, type SimulatedDevice } from 'lapel/sim';
 import t from 'tap';
-import { makeApk } from '../../../device-sim/files/make-apk.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { createKeyPair, sha256Of, signatureOf } from '../../software/signing.ts';
 import { startWorld } from '../../world.ts';

@@ -1,8 +1,8 @@
+import { peersOf } from '@lapel/device-sim/model/bluetooth';
+import { createDevice, type DeviceOptions } from '@lapel/device-sim/model/device';
+import { isAtLeast } from '@lapel/device-sim/model/firmware';
+import { createStateFile } from '@lapel/device-sim/model/state-file';
 import t from 'tap';
-import { peersOf } from '../../../device-sim/model/bluetooth.ts';
-import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
-import { isAtLeast } from '../../../device-sim/model/firmware.ts';
-import { createStateFile } from '../../../device-sim/model/state-file.ts';
 import { startFileServer } from '../files/file-server.ts';
 import { command, startBroker } from '../plain-broker.ts';
 

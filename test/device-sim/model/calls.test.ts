@@ -1,10 +1,10 @@
 import { once } from 'node:events';
+import { MOVIE_MIN, movie } from '@lapel/device-sim/files/movie';
+import type { OwnFile } from '@lapel/device-sim/files/uploader';
+import { createFleet } from '@lapel/device-sim/fleet/fleet';
+import { oneGroup } from '@lapel/device-sim/fleet/member';
+import { createDevice, type DeviceOptions } from '@lapel/device-sim/model/device';
 import t from 'tap';
-import { MOVIE_MIN, movie } from '../../../device-sim/files/movie.ts';
-import type { OwnFile } from '../../../device-sim/files/uploader.ts';
-import { createFleet } from '../../../device-sim/fleet/fleet.ts';
-import { oneGroup } from '../../../device-sim/fleet/member.ts';
-import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
 import { refuse, startUploadServer } from '../files/upload-server.ts';
 import { narrowNetwork } from '../narrow-network.ts';
 import { command, startBroker } from '../plain-broker.ts';

@@ -1,11 +1,11 @@
+import { createChances } from '@lapel/device-sim/faults/chances';
+import { type Behaviour, promptBehaviour } from '@lapel/device-sim/model/behaviour';
+import { createDeviceModel } from '@lapel/device-sim/model/device-model';
+import { newState, plainEquipment } from '@lapel/device-sim/model/device-state';
+import { createPlans } from '@lapel/device-sim/model/plans';
+import { createConformance } from '@lapel/device-sim/mqtt/conformance';
+import type { Answer } from '@lapel/device-sim/mqtt/messages';
 import t from 'tap';
-import { createChances } from '../../../device-sim/faults/chances.ts';
-import { type Behaviour, promptBehaviour } from '../../../device-sim/model/behaviour.ts';
-import { createDeviceModel } from '../../../device-sim/model/device-model.ts';
-import { newState, plainEquipment } from '../../../device-sim/model/device-state.ts';
-import { createPlans } from '../../../device-sim/model/plans.ts';
-import { createConformance } from '../../../device-sim/mqtt/conformance.ts';
-import type { Answer } from '../../../device-sim/mqtt/messages.ts';
 import { command, wifi } from '../plain-broker.ts';
 
 const deviceId = '350000000000006';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
+import type { Behaviour } from '@lapel/device-sim/model/behaviour';
+import { createDevice, type DeviceOptions } from '@lapel/device-sim/model/device';
+import { createStateFile } from '@lapel/device-sim/model/state-file';
+import { createLink } from '@lapel/device-sim/mqtt/mqtt-link';
+import { createPackageLink } from '@lapel/device-sim/mqtt/package-link';
 import t from 'tap';
-import type { Behaviour } from '../../../device-sim/model/behaviour.ts';
-import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
-import { createStateFile } from '../../../device-sim/model/state-file.ts';
-import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
-import { createPackageLink } from '../../../device-sim/mqtt/package-link.ts';
 import { command, startBroker, wifi } from '../plain-broker.ts';
 
 const apns = { apns: [{ name: 'a', apn: 'b' }] };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createStateFile } from '@lapel/device-sim/model/state-file';
 import t from 'tap';
-import { createStateFile } from '../../../device-sim/model/state-file.ts';
 import { apk, bench, CAMERA, deviceId, first, order, succeeded } from '../files/download-bench.ts';
 import type { FileServer } from '../files/file-server.ts';
 

@@ -1,11 +1,11 @@
+import { type Life, letLive, quietLife } from '@lapel/device-sim/fleet/life';
+import { scheduleHappenings, scheduleRounds } from '@lapel/device-sim/fleet/scheduled-events';
+import { createBattery } from '@lapel/device-sim/model/battery';
+import type { CallPlan } from '@lapel/device-sim/model/calls';
+import { createDevice, type Device } from '@lapel/device-sim/model/device';
+import { createRandom, deriveSeed } from '@lapel/device-sim/random';
+import { systemTimers } from '@lapel/device-sim/timers';
 import t from 'tap';
-import { type Life, letLive, quietLife } from '../../../device-sim/fleet/life.ts';
-import { scheduleHappenings, scheduleRounds } from '../../../device-sim/fleet/scheduled-events.ts';
-import { createBattery } from '../../../device-sim/model/battery.ts';
-import type { CallPlan } from '../../../device-sim/model/calls.ts';
-import { createDevice, type Device } from '../../../device-sim/model/device.ts';
-import { createRandom, deriveSeed } from '../../../device-sim/random.ts';
-import { systemTimers } from '../../../device-sim/timers.ts';
 import { handTimers } from '../hand-timers.ts';
 import { command, startBroker, wifi } from '../plain-broker.ts';
 

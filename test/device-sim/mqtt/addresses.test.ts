@@ -1,8 +1,8 @@
 import { once } from 'node:events';
+import { createDevice } from '@lapel/device-sim/model/device';
+import { beginningWith } from '@lapel/device-sim/mqtt/addresses';
+import { createPackageLink } from '@lapel/device-sim/mqtt/package-link';
 import t from 'tap';
-import { createDevice } from '../../../device-sim/model/device.ts';
-import { beginningWith } from '../../../device-sim/mqtt/addresses.ts';
-import { createPackageLink } from '../../../device-sim/mqtt/package-link.ts';
 import { fixedPorts } from '../../flow/service-process.ts';
 import { deviceIdOf } from '../../world.ts';
 import { startBroker } from '../plain-broker.ts';

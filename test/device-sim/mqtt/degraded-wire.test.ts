@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Conditions } from '@lapel/device-sim/mqtt/conditions';
+import { degraded } from '@lapel/device-sim/mqtt/degraded-wire';
+import { type Wire, wireTo } from '@lapel/device-sim/mqtt/wire';
+import { createRandom } from '@lapel/device-sim/random';
 import t, { type Test } from 'tap';
-import type { Conditions } from '../../../device-sim/mqtt/conditions.ts';
-import { degraded } from '../../../device-sim/mqtt/degraded-wire.ts';
-import { type Wire, wireTo } from '../../../device-sim/mqtt/wire.ts';
-import { createRandom } from '../../../device-sim/random.ts';
 import { until } from '../../until.ts';
 import { handTimers } from '../hand-timers.ts';
 

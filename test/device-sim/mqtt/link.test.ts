@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import { isRefusal, type Link } from '@lapel/device-sim/mqtt/link';
+import { createLink } from '@lapel/device-sim/mqtt/mqtt-link';
+import { systemTimers, type Timers } from '@lapel/device-sim/timers';
 import t from 'tap';
-import { isRefusal, type Link } from '../../../device-sim/mqtt/link.ts';
-import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
-import { systemTimers, type Timers } from '../../../device-sim/timers.ts';
 import { until } from '../../until.ts';
 import { handTimers } from '../hand-timers.ts';
 import { startScriptedService } from './scripted-service.ts';

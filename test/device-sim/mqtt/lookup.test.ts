@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
+import { createLookup } from '@lapel/device-sim/mqtt/lookup';
 import t from 'tap';
-import { createLookup } from '../../../device-sim/mqtt/lookup.ts';
 
 function desk() {
   const asked: string[] = [];

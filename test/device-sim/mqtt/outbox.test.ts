@@ -1,5 +1,5 @@
+import { Outbox } from '@lapel/device-sim/mqtt/outbox';
 import t from 'tap';
-import { Outbox } from '../../../device-sim/mqtt/outbox.ts';
 
 const message = { topic: 'acks', payload: '', done: () => {} };
 

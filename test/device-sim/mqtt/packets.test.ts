@@ -1,5 +1,5 @@
+import { packetBytes, readPackets } from '@lapel/device-sim/mqtt/packets';
 import t from 'tap';
-import { packetBytes, readPackets } from '../../../device-sim/mqtt/packets.ts';
 
 t.test('the bytes of one connection that break MQTT do not disturb the reading of another one', async (t) => {
   const connect = packetBytes({ cmd: 'connect', protocolId: 'MQTT', clientId: 'a', clean: true, keepalive: 60 });

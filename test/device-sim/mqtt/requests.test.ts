@@ -1,5 +1,5 @@
+import { createRequests } from '@lapel/device-sim/mqtt/requests';
 import t from 'tap';
-import { createRequests } from '../../../device-sim/mqtt/requests.ts';
 
 /** A connection, and a clock that the test moves. */
 function desk() {

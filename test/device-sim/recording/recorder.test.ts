@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRecorder, type Recorder } from '@lapel/device-sim/recording/recorder';
+import { HIDDEN } from '@lapel/schemas/base/secret-names';
 import t from 'tap';
-import { createRecorder, type Recorder } from '../../../device-sim/recording/recorder.ts';
-import { HIDDEN } from '../../../src/runtime/secret-names.ts';
 
 const device = '350000000000006';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { startRelay } from '@lapel/device-sim/relay/relay';
+import { systemTimers } from '@lapel/device-sim/timers';
 import t, { type Test } from 'tap';
-import { startRelay } from '../../../device-sim/relay/relay.ts';
-import { systemTimers } from '../../../device-sim/timers.ts';
 
 /** All bytes until the end of this direction. The other direction stays open, which an iterator would close. */
 async function allOf(socket: Socket): Promise<Buffer> {

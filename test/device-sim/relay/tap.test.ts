@@ -1,7 +1,7 @@
+import { createSeats } from '@lapel/device-sim/relay/seats';
+import { createTap, MOST_BEFORE_LOGIN, MOST_EARLY } from '@lapel/device-sim/relay/tap';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import t from 'tap';
-import { createSeats } from '../../../device-sim/relay/seats.ts';
-import { createTap, MOST_BEFORE_LOGIN, MOST_EARLY } from '../../../device-sim/relay/tap.ts';
 
 const DEVICE = '350000000000006';
 const bytesOf = (...packets: Packet[]): Buffer => Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));

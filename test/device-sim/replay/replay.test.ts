@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { hasHeld, replayText } from '@lapel/device-sim/replay/replay-text';
+import { runReplay } from '@lapel/device-sim/replay/run-replay';
+import { run } from '@lapel/device-sim/run';
+import { faultInReport } from '@lapel/device-sim/scenario/read-report';
+import { HIDDEN, isSecretName } from '@lapel/schemas/base/secret-names';
 import t from 'tap';
-import { readCommandLine } from '../../../device-sim/command-line.ts';
-import { hasHeld, replayText } from '../../../device-sim/replay/replay-text.ts';
-import { runReplay } from '../../../device-sim/replay/run-replay.ts';
-import { run } from '../../../device-sim/run.ts';
-import { faultInReport } from '../../../device-sim/scenario/read-report.ts';
-import { HIDDEN, isSecretName } from '../../../src/runtime/secret-names.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld, type World } from '../../world.ts';
 import { startScriptedService } from '../mqtt/scripted-service.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRandom } from '@lapel/device-sim/random';
+import { compare } from '@lapel/device-sim/report/baseline';
+import { junitReport } from '@lapel/device-sim/report/junit';
+import type { RunRecord } from '@lapel/device-sim/report/record';
+import { faultInReport, readReport, reportSchemaText } from '@lapel/device-sim/scenario/read-report';
 import t from 'tap';
-import { createRandom } from '../../../device-sim/random.ts';
-import { compare } from '../../../device-sim/report/baseline.ts';
-import { junitReport } from '../../../device-sim/report/junit.ts';
-import type { RunRecord } from '../../../device-sim/report/record.ts';
-import { faultInReport, readReport, reportSchemaText } from '../../../device-sim/scenario/read-report.ts';
 import { simulateHere } from '../simulate-here.ts';
 import { figuresOf, recordOf } from './record-of.ts';
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { reportPage } from '@lapel/device-sim/report/page';
 import { chromium } from 'playwright-core';
 import t from 'tap';
-import { reportPage } from '../../../device-sim/report/page.ts';
 import { CHROMIUM, missing } from '../../installed.ts';
 import { recordOf } from './record-of.ts';
 

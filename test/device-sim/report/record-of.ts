@@ -1,7 +1,7 @@
-import type { Figures } from '../../../device-sim/customer/figures.ts';
-import { createHistogram } from '../../../device-sim/histogram.ts';
-import { createRandom } from '../../../device-sim/random.ts';
-import type { Chapter, RunRecord, Sample } from '../../../device-sim/report/record.ts';
+import type { Figures } from '@lapel/device-sim/customer/figures';
+import { createHistogram } from '@lapel/device-sim/histogram';
+import { createRandom } from '@lapel/device-sim/random';
+import type { Chapter, RunRecord, Sample } from '@lapel/device-sim/report/record';
 
 /** Figures of which only these differ from zero. */
 export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[] = []): Figures {

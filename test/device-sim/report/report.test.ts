@@ -1,16 +1,16 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { closingTable } from '@lapel/device-sim/report/closing';
+import { junitReport } from '@lapel/device-sim/report/junit';
+import { liveLine, liveLines, type Standing } from '@lapel/device-sim/report/live';
+import { reportPage } from '@lapel/device-sim/report/page';
+import type { Chapter } from '@lapel/device-sim/report/record';
+import { thinned } from '@lapel/device-sim/report/samples';
+import { countScale, latencyScale, timeScale } from '@lapel/device-sim/report/scales';
+import { isBrokenPromise } from '@lapel/device-sim/report/summary';
+import { writeReport } from '@lapel/device-sim/report/write-report';
 import t from 'tap';
-import { closingTable } from '../../../device-sim/report/closing.ts';
-import { junitReport } from '../../../device-sim/report/junit.ts';
-import { liveLine, liveLines, type Standing } from '../../../device-sim/report/live.ts';
-import { reportPage } from '../../../device-sim/report/page.ts';
-import type { Chapter } from '../../../device-sim/report/record.ts';
-import { thinned } from '../../../device-sim/report/samples.ts';
-import { countScale, latencyScale, timeScale } from '../../../device-sim/report/scales.ts';
-import { isBrokenPromise } from '../../../device-sim/report/summary.ts';
-import { writeReport } from '../../../device-sim/report/write-report.ts';
 import { figuresOf, recordOf } from './record-of.ts';
 
 const hostile = '<script>alert("x")</script>';

@@ -1,6 +1,6 @@
+import { startActing } from '@lapel/device-sim/scenario/acting';
+import type { Plan } from '@lapel/device-sim/scenario/plan';
 import t from 'tap';
-import { startActing } from '../../../device-sim/scenario/acting.ts';
-import type { Plan } from '../../../device-sim/scenario/plan.ts';
 import { handTimers } from '../hand-timers.ts';
 
 const plan: Plan = {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import type { RunRecord } from '@lapel/device-sim/report/record';
+import { run } from '@lapel/device-sim/run';
 import type { IPublishPacket } from 'mqtt-packet';
 import root, { type Test } from 'tap';
-import { readCommandLine } from '../../../device-sim/command-line.ts';
-import type { RunRecord } from '../../../device-sim/report/record.ts';
-import { run } from '../../../device-sim/run.ts';
 import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from '../../flow/service-process.ts';
 import { type Passing, type Reply, signed, startHttpBetween, startMqttBetween } from './between.ts';
 

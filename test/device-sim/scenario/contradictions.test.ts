@@ -1,6 +1,6 @@
+import { contradictionsIn } from '@lapel/device-sim/scenario/contradictions';
+import { readExpectation } from '@lapel/device-sim/scenario/expectation';
 import t from 'tap';
-import { contradictionsIn } from '../../../device-sim/scenario/contradictions.ts';
-import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
 
 const placesIn = (...written: readonly (string | { expect: string; phase: string })[]): number[] =>
   contradictionsIn(

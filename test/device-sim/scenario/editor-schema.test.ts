@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { schemaText } from '@lapel/device-sim/scenario/check-shape';
+import { editorSchemaText } from '@lapel/device-sim/scenario/editor-schema';
+import { readExpectation } from '@lapel/device-sim/scenario/expectation';
+import { reportSchemaText } from '@lapel/device-sim/scenario/read-report';
+import { readyFile, readyNames } from '@lapel/device-sim/scenario/ready';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { parse } from 'yaml';
-import { schemaText } from '../../../device-sim/scenario/check-shape.ts';
-import { editorSchemaText } from '../../../device-sim/scenario/editor-schema.ts';
-import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
-import { reportSchemaText } from '../../../device-sim/scenario/read-report.ts';
-import { readyFile, readyNames } from '../../../device-sim/scenario/ready.ts';
 
 type Schema = { [name: string]: Schema } & {
   $ref?: string;

@@ -1,8 +1,8 @@
+import type { Figures } from '@lapel/device-sim/customer/figures';
+import { createHistogram } from '@lapel/device-sim/histogram';
+import type { Chapter } from '@lapel/device-sim/report/record';
+import { judge, readExpectation } from '@lapel/device-sim/scenario/expectation';
 import t from 'tap';
-import type { Figures } from '../../../device-sim/customer/figures.ts';
-import { createHistogram } from '../../../device-sim/histogram.ts';
-import type { Chapter } from '../../../device-sim/report/record.ts';
-import { judge, readExpectation } from '../../../device-sim/scenario/expectation.ts';
 
 function chapter(figures: Partial<Figures>, milliseconds: readonly number[] = []): Chapter {
   const delivered = createHistogram();

@@ -1,7 +1,7 @@
+import { percentile } from '@lapel/device-sim/histogram';
+import type { RunRecord } from '@lapel/device-sim/report/record';
+import { mergeRecords } from '@lapel/device-sim/scenario/merge-records';
 import t from 'tap';
-import { percentile } from '../../../device-sim/histogram.ts';
-import type { RunRecord } from '../../../device-sim/report/record.ts';
-import { mergeRecords } from '../../../device-sim/scenario/merge-records.ts';
 import { figuresOf, recordOf } from '../report/record-of.ts';
 
 /** One of two shards: 100 devices, and calls of which some were lost. */

@@ -1,5 +1,5 @@
+import { startOwnPace } from '@lapel/device-sim/scenario/own-pace';
 import t from 'tap';
-import { startOwnPace } from '../../../device-sim/scenario/own-pace.ts';
 import { handTimers } from '../hand-timers.ts';
 
 t.test('a standstill of the simulator is known with its time and length, even before the next beat', async (t) => {

@@ -1,8 +1,8 @@
+import { startActing } from '@lapel/device-sim/scenario/acting';
+import { createChapters } from '@lapel/device-sim/scenario/chapters';
+import { callOf, type Plan, placesOf, plansOf } from '@lapel/device-sim/scenario/plan';
+import { readScenario } from '@lapel/device-sim/scenario/read-scenario';
 import t from 'tap';
-import { startActing } from '../../../device-sim/scenario/acting.ts';
-import { createChapters } from '../../../device-sim/scenario/chapters.ts';
-import { callOf, type Plan, placesOf, plansOf } from '../../../device-sim/scenario/plan.ts';
-import { readScenario } from '../../../device-sim/scenario/read-scenario.ts';
 import { handTimers } from '../hand-timers.ts';
 
 const scenarioOf = (phases: string, more = '') =>

@@ -1,16 +1,16 @@
+import { ACTIONS, ROLLOUT } from '@lapel/device-sim/customer/action';
+import { OPERATIONS } from '@lapel/device-sim/customer/operator';
+import { RECEIVER_FAULTS } from '@lapel/device-sim/customer/receiver-fault';
+import { FAULTS } from '@lapel/device-sim/faults/fault';
+import { operations } from '@lapel/device-sim/model/operations';
+import { schemaText } from '@lapel/device-sim/scenario/check-shape';
+import { readScenario } from '@lapel/device-sim/scenario/read-scenario';
+import { openScenario, readyNames } from '@lapel/device-sim/scenario/ready';
+import { scaled } from '@lapel/device-sim/scenario/scale';
+import { ScenarioError } from '@lapel/device-sim/scenario/scenario-error';
+import { WEARERS } from '@lapel/device-sim/scenario/wearing';
+import { SERVICE_FAULTS } from '@lapel/device-sim/service/service-fault';
 import t from 'tap';
-import { ACTIONS, ROLLOUT } from '../../../device-sim/customer/action.ts';
-import { OPERATIONS } from '../../../device-sim/customer/operator.ts';
-import { RECEIVER_FAULTS } from '../../../device-sim/customer/receiver-fault.ts';
-import { FAULTS } from '../../../device-sim/faults/fault.ts';
-import { operations } from '../../../device-sim/model/operations.ts';
-import { schemaText } from '../../../device-sim/scenario/check-shape.ts';
-import { readScenario } from '../../../device-sim/scenario/read-scenario.ts';
-import { openScenario, readyNames } from '../../../device-sim/scenario/ready.ts';
-import { scaled } from '../../../device-sim/scenario/scale.ts';
-import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
-import { WEARERS } from '../../../device-sim/scenario/wearing.ts';
-import { SERVICE_FAULTS } from '../../../device-sim/service/service-fault.ts';
 
 const plain = 'name: story\ndevices: 10\nphases:\n  - name: work\n    duration: 1m\n';
 const read = (text: string) => readScenario(text, 'story.yaml').scenario;

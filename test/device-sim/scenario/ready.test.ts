@@ -1,7 +1,7 @@
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { run } from '@lapel/device-sim/run';
+import { readyNames } from '@lapel/device-sim/scenario/ready';
 import t from 'tap';
-import { readCommandLine } from '../../../device-sim/command-line.ts';
-import { run } from '../../../device-sim/run.ts';
-import { readyNames } from '../../../device-sim/scenario/ready.ts';
 import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
 
 /** The small form of each scenario. Side by side they are many customers of one service. */

@@ -1,6 +1,6 @@
+import { readScenario } from '@lapel/device-sim/scenario/read-scenario';
+import { scaled } from '@lapel/device-sim/scenario/scale';
 import t from 'tap';
-import { readScenario } from '../../../device-sim/scenario/read-scenario.ts';
-import { scaled } from '../../../device-sim/scenario/scale.ts';
 
 /** A scenario with this action. */
 const written = (action: string, more = ''): string =>

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { isBrokenPromise } from '@lapel/device-sim/report/summary';
+import { run } from '@lapel/device-sim/run';
+import { createServiceFaults } from '@lapel/device-sim/scenario/service-faults';
+import { faultCommand } from '@lapel/device-sim/service/fault-command';
+import { systemTimers } from '@lapel/device-sim/timers';
 import t, { type Test } from 'tap';
-import { readCommandLine } from '../../../device-sim/command-line.ts';
-import { isBrokenPromise } from '../../../device-sim/report/summary.ts';
-import { run } from '../../../device-sim/run.ts';
-import { createServiceFaults } from '../../../device-sim/scenario/service-faults.ts';
-import { faultCommand } from '../../../device-sim/service/fault-command.ts';
-import { systemTimers } from '../../../device-sim/timers.ts';
 import { fixedPorts, refusedOn } from '../../flow/service-process.ts';
 import { startBroker } from '../plain-broker.ts';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { watchService } from '@lapel/device-sim/scenario/service-watch';
+import { systemTimers, type Timers } from '@lapel/device-sim/timers';
 import t, { type Test } from 'tap';
-import { watchService } from '../../../device-sim/scenario/service-watch.ts';
-import { systemTimers, type Timers } from '../../../device-sim/timers.ts';
 
 /** A server whose answers the test decides, and the clock of the simulator, which the test moves. */
 async function startWatched(t: Test, { stoodStill = (): number => 0, token = 'secret' } = {}) {

@@ -1,7 +1,7 @@
+import { createLedger } from '@lapel/device-sim/customer/create-ledger';
+import { readExpectation } from '@lapel/device-sim/scenario/expectation';
+import { verdictsOf, withAlways } from '@lapel/device-sim/scenario/verdicts';
 import t from 'tap';
-import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
-import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
-import { verdictsOf, withAlways } from '../../../device-sim/scenario/verdicts.ts';
 
 const expectationsOf = (texts: readonly string[]) =>
   texts.map((text) => {

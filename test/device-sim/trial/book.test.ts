@@ -1,5 +1,5 @@
+import { createBook } from '@lapel/device-sim/trial/book';
 import t from 'tap';
-import { createBook } from '../../../device-sim/trial/book.ts';
 
 const answer = (status: number | null, milliseconds = 5) => ({
   status,

@@ -1,7 +1,7 @@
+import { readCommandLine } from '@lapel/device-sim/command-line';
+import { bodyOf, signedWebhook } from '@lapel/device-sim/trial/outgoing';
+import { runTrial } from '@lapel/device-sim/trial/run-trial';
 import t from 'tap';
-import { readCommandLine } from '../../../device-sim/command-line.ts';
-import { bodyOf, signedWebhook } from '../../../device-sim/trial/outgoing.ts';
-import { runTrial } from '../../../device-sim/trial/run-trial.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { until } from '../../until.ts';
 import { createTestReceiver } from '../../webhooks/test-receiver.ts';

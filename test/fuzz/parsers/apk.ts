@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MANIFEST, makeApk, makeDocument, makeZip } from '../../../device-sim/files/make-apk.ts';
-import { makeResources } from '../../../device-sim/files/make-resources.ts';
-import { ApkError, type ApkFault } from '../../../src/platform/apk/apk-error.ts';
-import { type ApkManifest, readManifest } from '../../../src/platform/apk/manifest.ts';
-import { readApk } from '../../../src/platform/apk/read-apk.ts';
+import { MANIFEST, makeApk, makeDocument, makeZip } from '@lapel/device-sim/files/make-apk';
+import { makeResources } from '@lapel/device-sim/files/make-resources';
+import { ApkError, type ApkFault } from '@lapel/schemas/apk/apk-error';
+import { type ApkManifest, readManifest } from '@lapel/schemas/apk/manifest';
+import { readApk } from '@lapel/schemas/apk/read-apk';
 import type { FuzzedParser } from '../parser.ts';
 
 const FAULTS: ReadonlySet<string> = new Set<ApkFault>([
@@ -34,7 +34,7 @@ const manifests = BOTH.flatMap((utf8) => [
 ]);
 const others = Array.from({ length: 20 }, (_, index) => ({ name: `res/${index}`, bytes: Buffer.from(`${index}`) }));
 /** A real APK, with a signing block. */
-const real = readFileSync(join(import.meta.dirname, '../../../demo/apks/camera-1.0.0.apk'));
+const real = readFileSync(join(import.meta.dirname, '../../../tools/demo/apks/camera-1.0.0.apk'));
 const referring = ATTRIBUTES.map(({ name, value }, index) =>
   index === 0 ? { name, value } : { name, value: { type: 1, data: 0x7f010000 + index } },
 );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { type ImportLine, readerOf } from '../../../src/platform/imports/import-lines.ts';
+import { type ImportLine, readerOf } from '@lapel/schemas/imports/import-lines';
 import { inPieces } from '../mutate.ts';
 import type { FuzzedParser } from '../parser.ts';
 

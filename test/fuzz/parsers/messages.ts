@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { decodePayload } from '../../../src/edge/mqtt/payload.ts';
-import { DomainError } from '../../../src/errors.ts';
 import { oneOf } from '../mutate.ts';
 import type { FuzzedParser } from '../parser.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { isSecretName } from '@lapel/schemas/base/secret-names';
+import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
 import { beginningOf, SHOWN, shownPayload } from '../../../src/edge/feed/redact-payload.ts';
-import { isSecretName } from '../../../src/runtime/secret-names.ts';
-import { withoutSecrets } from '../../../src/runtime/without-secrets.ts';
 import type { FuzzedParser } from '../parser.ts';
 
 /** The value of each secret in the documents. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ReadScenario, readScenario } from '../../../device-sim/scenario/read-scenario.ts';
-import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
+import { type ReadScenario, readScenario } from '@lapel/device-sim/scenario/read-scenario';
+import { ScenarioError } from '@lapel/device-sim/scenario/scenario-error';
 import type { FuzzedParser } from '../parser.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../device-sim/scenarios');

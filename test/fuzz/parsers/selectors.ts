@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
+import { readDuration } from '@lapel/schemas/base/duration';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import type { DeviceSelector, FleetDeviceQuery } from '@lapel/schemas/contracts/types';
 import { fleetPlaces } from '../../../src/core/selection/fleet-repository.ts';
 import { readFleetFilter } from '../../../src/core/selection/read-fleet-filter.ts';
 import { readSelector } from '../../../src/core/selection/read-selector.ts';
 import { createSelection } from '../../../src/core/selection/selection.ts';
 import { checkQueryParameters } from '../../../src/edge/http/query-parameters.ts';
-import { DomainError } from '../../../src/errors.ts';
-import { loadContracts } from '../../../src/platform/contracts/contracts.ts';
-import type { DeviceSelector, FleetDeviceQuery } from '../../../src/platform/contracts/types.ts';
-import { readDuration } from '../../../src/runtime/clock.ts';
 import { APPLICATION, FLEET, type FleetDevice, has, isConnected, NOW, openFleet } from '../fleet.ts';
 import type { FuzzedParser } from '../parser.ts';
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../errors.ts';
+import type { Fault } from '@lapel/schemas/contracts/errors';
 import { refusedHost } from './address-guard.ts';
 
 const LONGEST = 2048;

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../../errors.ts';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import { createCountedBatches, forgetBatches } from '../../../platform/database/counted-batches.ts';
 import type { Database, Pace, Sql, UnitOfWork } from '../../../platform/database/sql.ts';
 import type { Clock } from '../../../runtime/clock.ts';

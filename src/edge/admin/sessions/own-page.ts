@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { DomainError } from '../../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /** A header that only scripts can send, and scripts of another origin only with permission (CORS). */
 export const PAGE_HEADER = 'x-lapel-console';

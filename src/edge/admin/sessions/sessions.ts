@@ -1,5 +1,5 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { People } from '../../../core/people/people.ts';
-import { DomainError } from '../../../errors.ts';
 import type { Database } from '../../../platform/database/sql.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Ids } from '../../../runtime/ids.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { DomainError } from '../../../errors.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { ProviderSettings } from '../../../runtime/provider-settings.ts';

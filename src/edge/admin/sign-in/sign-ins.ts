@@ -1,5 +1,5 @@
+import { DomainError, toDomainError } from '@lapel/schemas/contracts/errors';
 import type { People } from '../../../core/people/people.ts';
-import { DomainError, toDomainError } from '../../../errors.ts';
 import type { Metrics } from '../../../metrics.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Ids } from '../../../runtime/ids.ts';

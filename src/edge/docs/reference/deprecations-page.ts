@@ -1,4 +1,4 @@
-import { DEPRECATIONS, type Deprecations } from '../../../runtime/deprecations.ts';
+import { DEPRECATIONS, type Deprecations } from '@lapel/schemas/contracts/deprecations';
 import { html } from '../html.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiDocument, Json } from '../../../platform/contracts/api-document.ts';
+import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
 import { type Html, html, prose } from '../html.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 import { fieldTable } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { ApiDocument } from '../../../platform/contracts/api-document.ts';
+import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import { type Html, html, prose } from '../html.ts';
 import { type SchemaRow, schemaCases, schemaRows } from './schema-rows.ts';
 

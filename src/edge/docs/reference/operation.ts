@@ -1,4 +1,4 @@
-import type { ApiDocument, Json } from '../../../platform/contracts/api-document.ts';
+import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
 
 export interface Parameter {
   name: string;

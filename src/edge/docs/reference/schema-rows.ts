@@ -1,4 +1,4 @@
-import type { ApiDocument } from '../../../platform/contracts/api-document.ts';
+import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 
 /** A field of a message, as a row of a table. */
 export interface SchemaRow {

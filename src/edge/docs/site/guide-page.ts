@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ROOT_FOLDER } from '../../../runtime/installation.ts';
+import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import { siteLink } from './links.ts';
 import { readMarkdown } from './markdown.ts';
 import { type Frame, pageOf } from './page.ts';

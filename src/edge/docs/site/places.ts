@@ -130,7 +130,7 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         name: 'client',
-        file: 'src/clients/client/README.md',
+        file: 'client/README.md',
         title: 'The client for TypeScript',
         about: 'The package `@lapel/client`, in Node and in browsers.',
       },

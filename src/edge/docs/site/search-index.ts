@@ -1,5 +1,5 @@
+import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import type { Token, Tokens } from 'marked';
-import type { ApiDocument } from '../../../platform/contracts/api-document.ts';
 import { operationsOf } from '../reference/operation.ts';
 import { readGuide } from './guide-page.ts';
 import type { Links } from './links.ts';

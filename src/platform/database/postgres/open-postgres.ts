@@ -1,4 +1,4 @@
-import { DomainError } from '../../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { placeOf } from '../../../runtime/database-hosts.ts';
 import { Refused, Unusable } from '../../../runtime/refused.ts';
 import { createVault, type Vault } from '../../encryption/vault.ts';

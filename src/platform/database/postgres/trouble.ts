@@ -1,5 +1,5 @@
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { DatabaseError } from 'pg';
-import { DomainError } from '../../../errors.ts';
 import { Unfit } from './unfit-server.ts';
 
 // SQLSTATE (PostgreSQL, appendix A). Errors that may not recur: serialization_failure, deadlock_detected,

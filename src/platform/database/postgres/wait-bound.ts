@@ -1,4 +1,4 @@
-import { DomainError } from '../../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 // Milliseconds; the most that a caller waits. So a caller is answered within 5 s, whatever hangs. The times concern
 // the database, so they are measured in real time and not by the injected clock.

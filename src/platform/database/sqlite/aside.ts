@@ -1,5 +1,5 @@
+import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import { createAnsweringThread } from '../../../runtime/answering-thread.ts';
-import { MODULE_ENDING } from '../../../runtime/installation.ts';
 import type { Vault } from '../../encryption/vault.ts';
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Question } from './aside-worker.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import Sqlite from 'better-sqlite3';
-import { DomainError } from '../../../errors.ts';
 
 /**
  * Locks the data folder for this process; the returned function unlocks it. It is a lock of the operating system on a file

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import type SqliteDatabase from 'better-sqlite3';
-import { MODULE_ENDING } from '../../../runtime/installation.ts';
 import {
   ASKED,
   carryOut,

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../errors.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /** Errors of the storage, not of a statement: a full disk, one that cannot be read or written, a lock of another process. */
 const STORAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOMEM|BUSY|PROTOCOL)/;

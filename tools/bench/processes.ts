@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The checkout that this bench belongs to. */
+export const OWN_CHECKOUT = join(import.meta.dirname, '../..');
+// The kernel's clock tick: 100 per second on every Linux that Node runs on.
+const TICKS_PER_SECOND = 100;
+
+export interface Process {
+  /** The first line that the process has printed: its addresses, as JSON. */
+  addresses: Record<string, string>;
+  /** Milliseconds from the start of the process to the first line that it has printed. */
+  startMs: number;
+  /** Seconds of processor time that the process has used; NaN if the kernel does not tell. */
+  cpuSeconds(): number;
+  /**
+   * Seconds of processor time that its main thread has used, without garbage collector, compiler and disk threads; NaN if
+   * the kernel does not tell.
+   */
+  mainThreadSeconds(): number;
+  /** Bytes that it has caused to be written to disks; NaN if the kernel does not tell. */
+  writtenBytes(): number;
+  /** Bytes of its resident memory; NaN if the kernel does not tell. */
+  rssBytes(): number;
+  stop(): Promise<void>;
+}
+
+const proc = <Result>(child: ChildProcess, file: string, read: (text: string) => Result): Result | number => {
+  try {
+    return read(readFileSync(`/proc/${child.pid}/${file}`, 'utf8'));
+  } catch {
+    return Number.NaN; // not Linux
+  }
+};
+
+interface Options {
+  env?: Record<string, string>;
+  /** The checkout whose program is started; by default this one. */
+  checkout?: string | undefined;
+  /** The folder in which the process writes a profile of its processor time when it ends. */
+  profile?: string | undefined;
+}
+
+/** Starts a program of a checkout of this project with the Node that runs this one. */
+export async function startProcess(
+  args: string[],
+  { env = {}, checkout = OWN_CHECKOUT, profile }: Options = {},
+): Promise<Process> {
+  const began = performance.now();
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+  const child = spawn(process.execPath, [...profiling, ...args], {
+    cwd: checkout,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const line = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
+    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString()));
+  });
+  return {
+    addresses: JSON.parse(line) as Record<string, string>,
+    startMs: performance.now() - began,
+    cpuSeconds: () =>
+      proc(child, 'stat', (text) => {
+        const fields = text.split(') ')[1]?.split(' ') ?? [];
+        return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+      }),
+    // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
+    mainThreadSeconds: () => proc(child, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
+    writtenBytes: () => proc(child, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
+    rssBytes: () => proc(child, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}

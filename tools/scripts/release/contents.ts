@@ -1,0 +1,28 @@
+import { isLibrary, manifestOf } from './lockfile.ts';
+
+/** The folders of the programs that the package `lapel` contains. They import one another only. */
+export const PROGRAMS = ['src', 'schemas', 'client', 'cli', 'device-sim', 'tools/demo', 'tools/harness'];
+
+/** The packages of this repository whose libraries the programs import. */
+const PACKAGES = ['.', 'schemas', 'client', 'cli', 'device-sim', 'tools'];
+
+/** The packages whose files browsers get. Their files are copied; the packages themselves are five times as large. */
+export const BROWSER_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
+
+/** The packages that the programs import. */
+export const RUNTIME_PACKAGES = [
+  ...new Set(PACKAGES.flatMap((folder) => Object.keys(manifestOf(folder).dependencies)).filter(isLibrary)),
+].sort();
+
+/** Folders and files that are part of the package as they are. */
+export const UNCHANGED = [
+  'bin',
+  'docs',
+  'README.md',
+  'CHANGELOG.md',
+  'CODE_OF_CONDUCT.md',
+  'SECURITY.md',
+  'CONFORMANCE.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+];

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { NODE_OF_PACKAGE } from '@lapel/schemas/base/installation';
+import { PACKAGED, PACKAGES } from '../../../src/edge/pages/packaged.ts';
+import { bundledFiles } from './bundled.ts';
+import { compile } from './compile.ts';
+import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from './contents.ts';
+import { lockedVersion, MANIFEST, ROOT } from './lockfile.ts';
+import type { Files } from './tarball.ts';
+
+/** The types of `lapel/sim`, and the types that these import. */
+const SIM_TYPES = 'device-sim/library/public.d.ts';
+const SIM_IMPORTS = 'device-sim/scenario/scenario-file';
+
+const SOURCE_MAP = /\/\/# sourceMappingURL=\S+\s*$/;
+
+const read = (path: string): Buffer => readFileSync(join(ROOT, path));
+const listed = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+/** The package.json files of the packages beside the service: in a release there is one. */
+const MANIFESTS = MANIFEST.workspaces.map((folder) => `${folder}/package.json`);
+const isTypeScript = (path: string): boolean => path.endsWith('.ts');
+
+/** The programs as JavaScript, with their other files: migrations, scenarios, styles. */
+function programs(): Files {
+  const files = compile({
+    config: 'tsconfig.json',
+    include: PROGRAMS,
+    options: { sourceMap: true, inlineSources: true },
+  });
+  for (const path of PROGRAMS.flatMap(listed))
+    if (!isTypeScript(path) && !MANIFESTS.includes(path)) files.set(path, read(path));
+  const types = read(SIM_TYPES).toString();
+  files.set(SIM_TYPES, Buffer.from(types.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'")));
+  const made = compile({
+    config: 'tsconfig.json',
+    include: [`${SIM_IMPORTS}.ts`],
+    options: { declaration: true, emitDeclarationOnly: true },
+  });
+  files.set(`${SIM_IMPORTS}.d.ts`, made.get(`${SIM_IMPORTS}.d.ts`)!);
+  return files;
+}
+
+/** The license of a package whose files are copied. */
+function licenseOf(name: string): Buffer {
+  const folder = join('node_modules', name);
+  const file = readdirSync(join(ROOT, folder)).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${name} has no license`);
+  return read(join(folder, file));
+}
+
+/** The files that browsers get: the console as JavaScript, and the files of packages. */
+function pages(): Files {
+  const own = compile({ config: 'console/tsconfig.json', include: ['console'], options: {} });
+  const files: Files = new Map([...own].filter(([path]) => path.startsWith('console/')));
+  for (const path of listed('console')) if (/\.(css|svg)$/.test(path)) files.set(path, read(path));
+  for (const { file, from } of PACKAGED) {
+    const text = readFileSync(fileURLToPath(import.meta.resolve(from)), 'utf8').replace(SOURCE_MAP, '');
+    files.set(`console/${PACKAGES}/${file}`, Buffer.from(text));
+  }
+  for (const name of BROWSER_PACKAGES) files.set(`licenses/${name}.txt`, licenseOf(name));
+  return files;
+}
+
+const nodeRange = NODE_OF_PACKAGE.map(([major, minor]) => `^${major}.${minor}.0`).join(' || ');
+
+function manifest(): object {
+  const { name, version, description, license, bin } = MANIFEST;
+  const types = `./${SIM_TYPES}`;
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines: { node: nodeRange },
+    os: ['linux', 'darwin'],
+    bin,
+    exports: {
+      './sim': { types, default: './device-sim/library/sim.js' },
+      './package.json': './package.json',
+    },
+    dependencies: Object.fromEntries(RUNTIME_PACKAGES.map((one) => [one, lockedVersion(one)])),
+    bundleDependencies: RUNTIME_PACKAGES,
+  };
+}
+
+/** All files of the package `lapel`. */
+export function lapelPackage(): Files {
+  const unchanged = UNCHANGED.flatMap((path) => (path.includes('.') || path === 'LICENSE' ? [path] : listed(path)));
+  const files: Files = new Map([...programs(), ...pages()]);
+  for (const path of unchanged) files.set(path, read(path));
+  files.set('bin/start.mjs', read('tools/scripts/release/start.mjs'));
+  files.set('package.json', Buffer.from(`${JSON.stringify(manifest(), undefined, 2)}\n`));
+  for (const [path, content] of bundledFiles(RUNTIME_PACKAGES)) files.set(path, content);
+  return files;
+}
