@@ -1,11 +1,11 @@
 // npm test: runs the tests in several processes, and prints a line for each, then each failure.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inParallel } from '../../device-sim/customer/service-client.ts';
-import { GROUPS, SUITES } from './groups.ts';
+import { inParallel } from '@lapel/device-sim/customer/service-client';
+import { allFiles, GROUPS, SUITES } from './groups.ts';
 import type { Outcome } from './outcome.ts';
 import { RESULTS, runTestProcess } from './test-process.ts';
 
@@ -14,7 +14,7 @@ const MOST = 5;
 
 const PREPARED = pathToFileURL(join(import.meta.dirname, 'prepared.ts')).href;
 
-const HELP = `npm test -- [options] [FILE or GROUP ...]
+const HELP = `npm test -- [options] [FILE, FOLDER or GROUP ...]
 
   --suite S  service (usual): the service by itself; journeys: a user's way through the browser, the guides, the demo and
              the device simulator; all: both
@@ -55,7 +55,15 @@ const ending = new AbortController();
 process.once('SIGTERM', () => ending.abort());
 
 const begun = performance.now();
-const wanted = positionals.map((name) => [name in GROUPS ? name : relative('test', name)]);
+/** The runs that a name means: a group, a file, or the files of a folder that is no group. */
+function runsOf(name: string): string[][] {
+  const path = name in GROUPS ? name : relative('test', name);
+  if (path in GROUPS || !statSync(name).isDirectory()) return [[path]];
+  return allFiles()
+    .filter((file) => file.startsWith(`${path}/`))
+    .map((file) => [file]);
+}
+const wanted = positionals.flatMap(runsOf);
 const runs = wanted.length > 0 || !suite ? wanted : suite;
 const outcomes = await inParallel(runs, jobs, async (names): Promise<[name: string, outcome: Outcome]> => {
   const from = performance.now();
