@@ -1,16 +1,15 @@
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Millis } from '../../runtime/units.ts';
 import { type Application, findApplication } from './application-repository.ts';
 
 // A cached application takes about 1 KiB of memory. When the cache is full, its oldest entry is dropped.
 const BOUND = 10_000;
-/** Microseconds for which a cached application is used if other processes change applications too. */
-const FRESH_MICROS = 1_000_000;
 
 interface Parts {
   clock: Pick<Clock, 'now'>;
-  /** Whether other processes write to the database too. */
-  concurrent: boolean;
+  /** Milliseconds for which a cached application is used; Infinity: until this process changes it. */
+  freshMs: Millis;
   /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed(applicationId: string): void;
   /**
@@ -26,7 +25,7 @@ interface Parts {
  * caller's own connection. So a unit sees the changes of earlier units in the same commit, and other callers do not see
  * changes that may yet be rolled back.
  */
-export function createApplicationCache({ clock, concurrent, changed, forgotten }: Parts) {
+export function createApplicationCache({ clock, freshMs, changed, forgotten }: Parts) {
   const known = new Map<string, { application: Application; until: number }>();
   const changing = new Map<string, number>();
   // Rises with every change of an application. A read that began before a change compares it, so that an outdated row
@@ -52,15 +51,12 @@ export function createApplicationCache({ clock, concurrent, changed, forgotten }
   return {
     async find(sql: Sql, applicationId: string): Promise<Application | undefined> {
       const found = known.get(applicationId);
-      if (found && (!concurrent || found.until > clock.now())) return found.application;
+      if (found && (found.until === Number.POSITIVE_INFINITY || found.until > clock.now())) return found.application;
       const before = version;
       const application = await findApplication(sql, applicationId);
       if (application && version === before && !changing.has(applicationId)) {
         if (known.size >= BOUND) for (const [first] of known.entries().take(1)) known.delete(first);
-        known.set(applicationId, {
-          application,
-          until: concurrent ? clock.now() + FRESH_MICROS : Number.POSITIVE_INFINITY,
-        });
+        known.set(applicationId, { application, until: clock.now() + freshMs * 1000 });
       }
       return application;
     },

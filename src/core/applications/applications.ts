@@ -55,7 +55,7 @@ export function createApplications({
   ...tells
 }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
-  const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
+  const cache = createApplicationCache({ clock, freshMs: database.lookAgainMs, changed, forgotten });
   const secrets = createApplicationSecrets({ database, clock, ids, log, changes: cache.changes });
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {

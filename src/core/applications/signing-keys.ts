@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Micros } from '../../runtime/units.ts';
+import type { Micros, Millis } from '../../runtime/units.ts';
 import { PUBLISHED_BEFORE_MICROS, planRotation, signingAt } from './key-rotation.ts';
 import * as repository from './signing-key-repository.ts';
 
@@ -19,9 +19,8 @@ interface SigningKey {
 
 // A rotation that fails (a full disk) is tried again after this many milliseconds; the old key goes on signing.
 const RETRY_AFTER_MS = 60_000;
-const BETWEEN_READS_MICROS = 1_000_000;
-/** The keys are read again after this time even if no other node has told that it changed them. */
-const LOST_HINT_MICROS = 5_000_000;
+/** Milliseconds between two reads that no caller waits for, where other nodes change the keys. */
+const LOST_HINT_MS = 5_000;
 
 async function readKey(stored: repository.StoredKey): Promise<SigningKey> {
   const { keyId, createdAt } = stored;
@@ -79,14 +78,15 @@ export function createSigningKeys(parts: {
 
   /**
    * Reads the keys from the database if other nodes may have changed them. Any caller can cause this by a token with an
-   * unknown key, so it happens at most once a second.
+   * unknown key, so the keys of the last second count as they are.
    */
-  const readIfConcurrent = (): Promise<void> =>
-    database.concurrent && clock.now() >= readAt + BETWEEN_READS_MICROS ? readAgain() : reading;
+  const readIfOld = (): Promise<void> => (isOld(database.lookAgainMs) ? readAgain() : reading);
+
+  const isOld = (afterMs: Millis): boolean => clock.now() >= readAt + afterMs * 1000;
 
   /** Reads the keys again, in the background, when the hint that another node has changed them may have been lost. */
   function refreshIfOld(): void {
-    if (!database.concurrent || clock.now() < readAt + LOST_HINT_MICROS) return;
+    if (!isOld(Math.max(LOST_HINT_MS, database.lookAgainMs))) return;
     readAgain().catch((err: unknown) => {
       if (!isDatabaseAway(err)) log.warn({ err }, 'the signing keys could not be read again');
     });
@@ -201,12 +201,12 @@ export function createSigningKeys(parts: {
       refreshIfOld();
       const known = find(keyId);
       if (known) return known;
-      await readIfConcurrent();
+      await readIfOld();
       return find(keyId);
     },
     /** The public keys in the form of RFC 7517, newest first. */
     async jwks(): Promise<{ keys: JWK[] }> {
-      await readIfConcurrent();
+      await readIfOld();
       return { keys: keys.map(({ publicJwk }) => publicJwk).reverse() };
     },
     async [Symbol.asyncDispose](): Promise<void> {

@@ -4,11 +4,12 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Millis } from '../../runtime/units.ts';
 import { devicesOf, listRevoked } from './authority-repository.ts';
 
 /** Devices that are read at once. */
 const DEVICES = 1_000;
-/** Milliseconds between two looks on several nodes, because a hint may be lost; and until a failed one is repeated. */
+/** The least milliseconds between two looks that nobody asks for, and until a failed one is repeated. */
 const LOOK_MS = 10_000;
 
 interface Parts {
@@ -39,16 +40,17 @@ export function createAuthorityEndings({ database, clock, log, bus, disconnect }
     ended.add(authorityId);
   }
 
-  function lookLater(): void {
+  function lookIn(waitMs: Millis): void {
     cancel?.();
-    cancel = stopped ? undefined : clock.after(LOOK_MS, look);
+    cancel = stopped || !Number.isFinite(waitMs) ? undefined : clock.after(waitMs, look);
   }
+  const lookAgain = (): void => lookIn(Math.max(LOOK_MS, database.lookAgainMs));
 
   async function endAll(): Promise<void> {
     for (const { authorityId } of await listRevoked(database.aside)) {
       if (!ended.has(authorityId)) await endOne(authorityId);
     }
-    if (database.concurrent) lookLater();
+    lookAgain();
   }
 
   function look(): void {
@@ -57,7 +59,7 @@ export function createAuthorityEndings({ database, clock, log, bus, disconnect }
     void endAll()
       .catch((err: unknown) => {
         if (!isDatabaseAway(err)) log.error({ err }, 'connections of a revoked device CA could not be ended');
-        lookLater();
+        lookIn(LOOK_MS);
       })
       .finally(work.ended);
   }
@@ -69,7 +71,7 @@ export function createAuthorityEndings({ database, clock, log, bus, disconnect }
     /** Before the start no device is connected, so nothing is to be ended of what was revoked until then. */
     async start(): Promise<void> {
       for (const { authorityId } of await listRevoked(database.read)) ended.add(authorityId);
-      if (database.concurrent) lookLater();
+      lookAgain();
     },
 
     /** Called after a device CA was revoked by this node. */

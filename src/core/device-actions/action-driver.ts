@@ -2,12 +2,11 @@ import { createLooks } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Millis } from '../../runtime/units.ts';
 import { findAtWork } from './action-repository.ts';
 import type { DeviceAction } from './device-action.ts';
 
 const RETRY_MS = 1_000;
-/** Milliseconds between two looks on several nodes: the node that leads does not hear of the actions that others store. */
-const LOOK_MS = 1_000;
 
 interface Parts {
   database: Database;
@@ -34,7 +33,7 @@ export function createActionDriver({ database, clock, log, leads, advance, stopR
   let isRestored = false;
 
   /** Takes all actions further, until none is left; one that fails holds up no other, and is tried again later. */
-  async function advanceAll(): Promise<number | undefined> {
+  async function advanceAll(): Promise<Millis> {
     const failed = new Map<string, unknown>();
     while (isOn() && leads()) {
       takeNews();
@@ -51,7 +50,7 @@ export function createActionDriver({ database, clock, log, leads, advance, stopR
       }
     }
     for (const error of failed.values()) throw error;
-    return database.concurrent ? LOOK_MS : undefined;
+    return database.lookAgainMs;
   }
 
   return {

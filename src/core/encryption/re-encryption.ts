@@ -4,7 +4,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import { keyIdOf } from '../../platform/encryption/vault.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Micros } from '../../runtime/units.ts';
+import type { Micros, Millis } from '../../runtime/units.ts';
 import { createPacing } from '../retention/pacing.ts';
 import { removeSome } from '../retention/remove-some.ts';
 import * as repository from './encryption-repository.ts';
@@ -15,12 +15,10 @@ type Rotation = repository.Rotation;
 /** Milliseconds between two walks while there are values that cannot be read. */
 const UNREADABLE_MS = 600_000;
 const RETRY_MS = 3_000;
-/** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
-const LOOK_MS = 1_000;
 /** Milliseconds between two looks while other nodes lack the key, each of which lets them read their keys again. */
 const WAITING_MS = 5_000;
-/** The part of a unit's time that counts for the pause behind it on PostgreSQL, where it mostly waits for the server. */
-const PART_ON_SERVER = 1 / 19;
+/** Milliseconds between two looks while a node writes with another key. */
+const USING_MS = 1_000;
 /** Rows that one read fetches. */
 const ROWS = 500;
 /**
@@ -94,7 +92,7 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
         }
         return changed;
       });
-    if (!database.concurrent || sealed.together === 'many') return database.transact(work(stale), { pace: 'soon' });
+    if (!database.sideBySide || sealed.together === 'many') return database.transact(work(stale), { pace: 'soon' });
     if (sealed.together === 'one') return database.transact(work(stale.slice(0, 1)), { pace: 'soon' });
     const [deviceId] = stale[0]?.key ?? [];
     const end = stale.findIndex(({ key }) => key[0] !== deviceId);
@@ -116,7 +114,7 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
         const startedAt = performance.now();
         const rows = await repository.nextRows(database.aside, sealed, after, ROWS);
         more = rows.length === ROWS;
-        if (!(await pace((performance.now() - startedAt) * (database.remote ? PART_ON_SERVER : 1)))) return undefined;
+        if (!(await pace((performance.now() - startedAt) * database.ownShare))) return undefined;
         const stale = rows
           .map((row) => ({ ...row, values: row.values.filter(({ stored }) => keyIdOf(stored) !== from.keyId) }))
           .filter(({ values }) => values.length > 0);
@@ -127,7 +125,7 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
           metrics.encryptionRewritten.inc(rewritten);
           const place = { table: sealed.table, key: stale[taken - 1]?.key ?? [] };
           const saved = await save(rotation, { place, rewritten: rotation.rewritten + rewritten });
-          if (!saved || !(await pace(done.worked * (database.remote ? PART_ON_SERVER : 1)))) return undefined;
+          if (!saved || !(await pace(done.worked * database.ownShare))) return undefined;
           rotation = saved;
         }
         after = rows.at(-1)?.key;
@@ -136,19 +134,18 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
     return rotation;
   }
 
-  async function look(): Promise<number | undefined> {
+  async function look(): Promise<Millis> {
     for (;;) {
       const next = await advance();
       if (next !== 'again') return next;
-      if (!goesOn()) return undefined;
+      if (!goesOn()) return Number.POSITIVE_INFINITY;
     }
   }
 
-  /** Takes the rotation further. Resolves to the milliseconds until the next look; undefined: until something happens. */
-  async function advance(): Promise<number | undefined | 'again'> {
-    const usual = database.concurrent ? LOOK_MS : undefined;
+  /** Takes the rotation further. Resolves to the milliseconds until the next look. */
+  async function advance(): Promise<Millis | 'again'> {
     const rotation = leads() ? await repository.findRotation(database.read) : undefined;
-    if (!rotation || rotation.state === 'ended') return usual;
+    if (!rotation || rotation.state === 'ended') return database.lookAgainMs;
     const { keyId } = rotation;
     if (rotation.state === 'waiting') {
       if (parts.lacking(keyId).length > 0) {
@@ -162,13 +159,13 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
     }
     if (parts.notWriting(keyId).length > 0) {
       await parts.tell('use');
-      return LOOK_MS;
+      return USING_MS;
     }
     const left = rotation.state === 'settling' ? (rotation.settlesAt ?? 0) - clock.now() : 0;
     if (left > 0) return Math.ceil(left / 1000);
     unreadable.clear();
     const walked = await walk(rotation);
-    if (!walked) return usual;
+    if (!walked) return database.lookAgainMs;
     if (unreadable.size > 0) {
       // All others are encrypted anew. The former key is not forgotten, because somebody may want to look at these.
       const places = [...unreadable].slice(0, 10);

@@ -176,7 +176,7 @@ export function createClaiming(parts: ClaimingParts) {
           const looked = ownership.look(unit, deviceId, connection.cursor);
           // A device that has had commands on this connection probably has another, so both reads are one round trip.
           const free = window - connection.inFlight;
-          const isLikely = database.remote && connection.cursor > 0 && free > 0;
+          const isLikely = database.roundTrips && connection.cursor > 0 && free > 0;
           const [owner, found] = isLikely ? await inOneGo(looked, find(free)) : [await looked];
           // Places that answers have freed during the read are for the next claim.
           const room = found ? free : window - connection.inFlight;

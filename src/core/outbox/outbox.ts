@@ -150,7 +150,7 @@ export function createOutbox(parts: Parts) {
   /** On several nodes, other looks find what a lost announcement has left (`found`). */
   async function overlooked(connection: ConnectionState): Promise<number | undefined> {
     const { link, cursor, open, claiming, inFlight, turns } = connection;
-    if (database.concurrent || !open || claiming || turns > 0 || inFlight >= window || hasBacklog(connection))
+    if (database.shared || !open || claiming || turns > 0 || inFlight >= window || hasBacklog(connection))
       return undefined;
     return parts.firstDue(database.read, link.deviceId, cursor, clock.now());
   }

@@ -4,6 +4,7 @@ import { createLooks } from '../../platform/database/looks.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Millis } from '../../runtime/units.ts';
 import type { Cleared, ClearedKind, Clearing } from '../applications/clearing.ts';
 import { createPacing } from '../retention/pacing.ts';
 import { removeSome, STEP_MS } from '../retention/remove-some.ts';
@@ -12,19 +13,11 @@ import { addCleared, findRunning, type Removal, saveProgress, saveStep } from '.
 /** Milliseconds after a failure, and the failures in a row of which one is logged. */
 const RETRY_MS = 3_000;
 const LOGGED_OF = 20;
-/** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
-const LOOK_MS = 1_000;
 /**
  * Microseconds between the request and the first step on several nodes. Each keeps an application in memory for a second
  * after another node has changed it, and may accept a request meanwhile.
  */
 const SETTLED_AFTER_MICROS = 2_000_000;
-
-/**
- * The part of a unit's time that counts for the pause behind it on PostgreSQL. There a unit waits for the server most of
- * the time, on one of several connections, so it takes little from others.
- */
-const PART_ON_SERVER = 1 / 19;
 
 interface Parts {
   database: Database;
@@ -70,7 +63,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
   /** Removes some rows in one unit of work, which counts them. Returns how many were handled and removed. */
   async function step(clearing: Clearing, removal: Removal, found: readonly unknown[]) {
     const { removalId } = removal;
-    const isApart = database.remote && clearing.alone !== undefined;
+    const isApart = database.sideBySide && clearing.alone !== undefined;
     const some = isApart ? found.slice(0, 1) : found;
     const unitOfWork = async (unit: UnitOfWork) => {
       const done = await removeSome(database, unit, some, (_, one) => clearing.remove(unit, one, removal));
@@ -98,7 +91,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
         const done = await step(clearing, removal, found.slice(at));
         at += done.taken;
         for (const count of Object.values(done.cleared)) removed += count;
-        if (!(await pace(done.worked * (database.remote ? PART_ON_SERVER : 1)))) return undefined;
+        if (!(await pace(done.worked * database.ownShare))) return undefined;
       }
       if (found.length === 0 && !(await pace(STEP_MS))) return undefined;
     }
@@ -129,13 +122,13 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
     return true;
   }
 
-  /** Carries out all removals. Resolves to the milliseconds until the next look; undefined: until something happens. */
-  async function lookAll(): Promise<number | undefined> {
-    let waitMs = database.concurrent ? LOOK_MS : undefined;
+  /** Carries out all removals. Resolves to the milliseconds until the next look. */
+  async function lookAll(): Promise<Millis> {
+    let waitMs = database.lookAgainMs;
     for (let running = await find(); running.length > 0 && goesOn(); running = await find()) {
       let hasEnded = false;
       for (const removal of running) {
-        if (database.concurrent && clock.now() < removal.requestedAt + SETTLED_AFTER_MICROS) continue;
+        if (database.shared && clock.now() < removal.requestedAt + SETTLED_AFTER_MICROS) continue;
         try {
           if (!(await carryOut(removal))) return waitMs;
           hasEnded = true;

@@ -6,15 +6,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createSlowLook } from '../../runtime/slow-look.ts';
-import type { Micros } from '../../runtime/units.ts';
+import type { Micros, Millis } from '../../runtime/units.ts';
 import { isOverdue } from './overdue.ts';
 import type { Rollout } from './rollout.ts';
 import { findAtWork, findRollout } from './rollout-repository.ts';
 import type { Steps } from './steps.ts';
 
 const RETRY_MS = 1_000;
-/** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
-const LOOK_MS = 1_000;
 /** Milliseconds between two slow looks; a rollout with a step that is due for longer is suspected. */
 const SLOW_LOOK_MS = 10_000;
 /** The longest pause of the timer, because the clock can leap forward while a timer waits. */
@@ -86,8 +84,7 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
       return found.filter((rollout) => rollout !== undefined);
     }
     times.clear();
-    // On several nodes, one does not hear of all that others store.
-    allAt = database.concurrent ? now + LOOK_MS * 1000 : Number.POSITIVE_INFINITY;
+    allAt = now + database.lookAgainMs * 1000;
     return findAtWork(database.read);
   }
 
@@ -116,12 +113,12 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     }
   }
 
-  /** Takes rollouts further. Resolves to the milliseconds until the next look; undefined when nothing is to be done. */
-  async function advanceAll(): Promise<number | undefined> {
+  /** Takes rollouts further. Resolves to the milliseconds until the next look; Infinity when nothing is to be done. */
+  async function advanceAll(): Promise<Millis> {
     if (trust.isHeld()) {
       // Starts, windows and soaks would come too early.
       trust.whenBelieved(wakeAll);
-      return undefined;
+      return Number.POSITIVE_INFINITY;
     }
     // The timer has waited for as long as it may: the clock may have leapt.
     if (changed.size === 0 && nextAt() > clock.now()) allAt = Number.NEGATIVE_INFINITY;
@@ -138,10 +135,10 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     if (!leads()) {
       changed.clear();
       allAt = Number.NEGATIVE_INFINITY;
-      return LOOK_MS;
+      return database.lookAgainMs;
     }
     const next = nextAt();
-    if (next === Number.POSITIVE_INFINITY) return undefined;
+    if (next === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
     return Math.min(Math.max(0, Math.ceil((next - clock.now()) / 1000)), LONGEST_WAIT_MS);
   }
 

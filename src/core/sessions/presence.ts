@@ -34,7 +34,7 @@ export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
   /** The devices that have disconnected, and whose last time is not stored yet. */
   const left = new Set<string>();
-  const gatherMs = database.concurrent ? AMONG_NODES_MS : GATHER_MS;
+  const gatherMs = database.shared ? AMONG_NODES_MS : GATHER_MS;
   const ofAll = createTimer(() => newer.keys());
   const ofLeft = createTimer(() => left.keys());
   let writing = false;

@@ -16,7 +16,7 @@ import {
 
 /** The inspections that are taken up at a time. */
 const AT_A_TIME = 100;
-/** The longest pause between two searches while there are rows, or other nodes that may leave some. */
+/** The longest pause between two searches while there are rows, or while other nodes may leave some. */
 const SEARCH_MS = 60_000;
 /** After this time an inspection that was begun counts as left by its process; all its tries take 17 minutes. */
 const CLAIM_MS = 30 * 60_000;
@@ -58,7 +58,7 @@ export function createPutOffInspections(parts: Parts) {
     cancel = stopped ? () => undefined : clock.after(milliseconds, search);
   }
 
-  async function takeUp(): Promise<Millis | undefined> {
+  async function takeUp(): Promise<Millis> {
     if (isNew) {
       const lost = await findUninspected(database.read, AT_A_TIME);
       for (const { binaryId } of lost)
@@ -76,7 +76,7 @@ export function createPutOffInspections(parts: Parts) {
       if (isMine && !stopped) take(row);
     }
     const next = isNew ? clock.now() : await whenPutOffIsDue(database.read);
-    if (next === undefined) return database.concurrent ? SEARCH_MS : undefined;
+    if (next === undefined) return Math.max(SEARCH_MS, database.lookAgainMs);
     return Math.min(SEARCH_MS, Math.max(SECOND_MS, (next - clock.now()) / 1000));
   }
 
@@ -84,7 +84,7 @@ export function createPutOffInspections(parts: Parts) {
     work.begun();
     try {
       const milliseconds = await takeUp();
-      if (milliseconds !== undefined) arm(milliseconds);
+      if (Number.isFinite(milliseconds)) arm(milliseconds);
     } catch (err) {
       if (!stopped) log.error({ err }, 'the inspections that were put off could not be read; this is tried again');
       arm(SEARCH_MS);

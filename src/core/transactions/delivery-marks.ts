@@ -83,7 +83,7 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
 
   async function flush(): Promise<void> {
     if (delivered.size === 0 && cancelled.size === 0) return;
-    if (!database.concurrent) {
+    if (!database.sideBySide) {
       await database.transact((unit) => write(unit, [...delivered.keys()], [...cancelled.keys()]), { pace: 'along' });
       return;
     }

@@ -22,7 +22,7 @@ const DEVICES_AT_ONCE = 4;
 /** The longest pause of the timer, because the clock can leap forward while a timer waits. No row is read for it. */
 const LONGEST_WAIT_MS = 60_000;
 /**
- * Milliseconds between two reads on several nodes. The node that leads ends the transactions of all nodes, and does not
+ * The least milliseconds between two reads that nobody asks for, on several nodes. The node that leads ends the transactions of all nodes, and does not
  * hear of those that the others store. When it dies, the next node that leads finds them in this time.
  */
 const LOOK_MS = 2_000;
@@ -85,7 +85,7 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
 
   async function endOf(deviceId: string, ending: readonly Ending[]): Promise<void> {
     // On several nodes, the counts of a rollout are changed in units without a device's key (see settlement).
-    const isAlone = ({ rolloutId }: Ending): boolean => database.concurrent && rolloutId !== null;
+    const isAlone = ({ rolloutId }: Ending): boolean => database.sideBySide && rolloutId !== null;
     for (const { transactionId } of ending.filter(isAlone))
       await database.transact(
         async (unit) => {
@@ -149,7 +149,7 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
       .then(
         (earliest) => {
           if (earliest !== undefined) expect(earliest);
-          if (database.concurrent) expect(clock.now() + LOOK_MS * 1000);
+          expect(clock.now() + Math.max(LOOK_MS, database.lookAgainMs) * 1000);
         },
         (err: unknown) => {
           if (!isDatabaseAway(err)) log.error({ err }, 'transactions that expired could not be ended; trying again');

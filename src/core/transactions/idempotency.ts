@@ -67,7 +67,7 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
       const answer = await perform(keep).catch(async (refusal: unknown) => {
         // The refusal may be caused by the first request's change, which another node has just committed.
         const first =
-          database.concurrent && refusal instanceof DomainError
+          database.shared && refusal instanceof DomainError
             ? await find(applicationId, keyHash, requestHash)
             : undefined;
         if (first) return first;

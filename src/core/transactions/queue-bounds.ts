@@ -40,24 +40,24 @@ const KEPT = 100_000;
  * The bounds of the commands that wait for devices; every new transaction is checked here. To keep a long queue from
  * slowing down new commands, a number is kept in memory for each device: at least the number of its unfinished
  * transactions. It rises with every new transaction, and only when it reaches the limit are the transactions counted in
- * the database. If other nodes use the database too (`concurrent`), they also add to the queues, so the transactions
+ * the database. If other nodes use the database too (`shared`), they also add to the queues, so the transactions
  * are counted each time.
  */
-export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
+export function createQueueBounds(metrics: Metrics, shared: boolean) {
   /** By deviceId: a number that is at least the number of the device's unfinished transactions. */
   const atMost = new Map<string, number>();
   const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
 
   async function requireNumber(unit: UnitOfWork, deviceId: string, limit: number, freed: number): Promise<void> {
     const most = limit + freed;
-    let number = concurrent ? most : (atMost.get(deviceId) ?? most);
+    let number = shared ? most : (atMost.get(deviceId) ?? most);
     if (number >= most) number = await countDue(unit, deviceId, most);
     if (number >= most) number = await countUnfinished(unit, deviceId);
     if (number >= most) {
       refuse('unfinished');
       throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit } });
     }
-    if (concurrent) return;
+    if (shared) return;
     if (atMost.size >= KEPT && !atMost.has(deviceId)) atMost.delete(atMost.keys().next().value as string);
     atMost.set(deviceId, number + 1);
   }

@@ -275,7 +275,7 @@ export function createSettlement({
     deviceId: string,
     work: (unit: UnitOfWork, isAlone: boolean) => Promise<boolean>,
   ): Promise<void> {
-    if (await database.transact((unit) => work(unit, !database.concurrent), { device: deviceId })) return;
+    if (await database.transact((unit) => work(unit, !database.sideBySide), { device: deviceId })) return;
     await database.transact(
       async (unit) => {
         await inOneGo(findDevice(unit, deviceId, unit.forUpdate), work(unit, true));
@@ -308,7 +308,7 @@ export function createSettlement({
      */
     settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
       const settled = settle(deviceId, ack, fence);
-      if (database.concurrent && ack.status === 'succeeded') remember(deviceId, settled);
+      if (database.sideBySide && ack.status === 'succeeded') remember(deviceId, settled);
       return settled;
     },
 

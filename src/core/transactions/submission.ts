@@ -90,7 +90,7 @@ export function createSubmission({
   supersedeIn,
   dueAt,
 }: Parts) {
-  const requireRoom = createQueueBounds(metrics, database.concurrent);
+  const requireRoom = createQueueBounds(metrics, database.shared);
 
   /** Locks the rows, besides that of the device, that the decision depends on: the developer, then the application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
@@ -126,7 +126,7 @@ export function createSubmission({
    */
   async function takePlace(unit: UnitOfWork, admitted: Promise<void>, wanted: Parameters<typeof requireRoom>[1]) {
     const reserve = () => outbox.reserve(unit, wanted.deviceId, wanted.freed.number > 0);
-    if (database.concurrent) {
+    if (database.roundTrips) {
       // A unit that locks the device itself has sent that statement first.
       const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), reserve());
       return slot;
@@ -194,7 +194,7 @@ export function createSubmission({
     const isAlone =
       operation === 'activate' ||
       database.read.vault.lengthOf(text) > LARGE_PARAMETERS ||
-      (database.concurrent && (rolloutId !== null || terms.supersede === true));
+      (database.sideBySide && (rolloutId !== null || terms.supersede === true));
 
     /** Returns a function that gives the transactionId after the commit. */
     async function submitIn(unit: UnitOfWork): Promise<() => number> {

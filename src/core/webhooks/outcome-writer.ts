@@ -56,7 +56,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
         await Promise.all(also(unit, batch) ?? []);
         // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
         const counts: boolean[] = [];
-        const ordered = database.concurrent ? batch.toSorted(byKey) : batch;
+        const ordered = database.sideBySide ? batch.toSorted(byKey) : batch;
         for (const [index, outcome] of ordered.entries())
           saveOutcome(unit, outcome, (isStored) => {
             counts[index] = isStored;

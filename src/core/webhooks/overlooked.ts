@@ -40,7 +40,7 @@ const isMoved = ({ more, reading, queue, nextDueAt }: Receiver, now: number): bo
 export function createOverlooked(parts: Parts): SlowLook {
   const { database, clock, log, metrics, endpointOf, known, searched, sends, due } = parts;
   async function* withPending(): AsyncGenerator<ReceiverName> {
-    if (database.concurrent) {
+    if (database.shared) {
       yield* searched();
       return;
     }
@@ -72,6 +72,6 @@ export function createOverlooked(parts: Parts): SlowLook {
     overlooked,
     move: due,
     count: () => metrics.overlooked.inc({ what: 'webhooks' }),
-    ...(database.concurrent && { pieceMs: NODES_PIECE_MS }),
+    ...(database.shared && { pieceMs: NODES_PIECE_MS }),
   });
 }

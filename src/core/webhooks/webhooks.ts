@@ -193,8 +193,8 @@ export function createWebhooks(options: Options) {
     // deliveries that were in memory before the read are skipped too.
     const skip = { held: new Map(receiver.held) };
     const room = roomIn(receiver);
-    // Another node announces each delivery that it stores, so the page would mostly have deliveries in memory.
-    const isShort = database.remote && skip.held.size <= LEFT_OUT;
+    // Another node announces each delivery that it stores, so the server would mostly send deliveries that are in memory.
+    const isShort = database.roundTrips && skip.held.size <= LEFT_OUT;
     const limit = isShort ? room : room + skip.held.size;
     try {
       const page = isShort
@@ -284,7 +284,7 @@ export function createWebhooks(options: Options) {
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
-    if (database.remote) {
+    if (database.roundTrips) {
       searched = await repository.findReceivers(database.prompt);
       return searched.forEach(takeUpOne);
     }

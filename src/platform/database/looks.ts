@@ -2,15 +2,15 @@ import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Micros } from '../../runtime/units.ts';
+import type { Micros, Millis } from '../../runtime/units.ts';
 
 interface Parts {
   clock: Clock;
   log: Log;
-  /** Does all the work that is due. Resolves to the milliseconds until the next look; undefined: until something happens. */
-  look(): Promise<number | undefined>;
+  /** Does all the work that is due. Resolves to the milliseconds until the next look; Infinity: until something happens. */
+  look(): Promise<Millis>;
   /** Milliseconds between a look that failed and the next one. */
-  retryMs: number;
+  retryMs: Millis;
   /** The line of the log for a look that failed while the database answered. */
   failed: string;
 }
@@ -44,8 +44,8 @@ export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Par
         looking = false;
         if (hasNews) look();
         else if (isOn) {
-          nextAt = waitMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + waitMs * 1000;
-          if (waitMs !== undefined) cancel = clock.after(waitMs, look);
+          nextAt = clock.now() + waitMs * 1000;
+          if (Number.isFinite(waitMs)) cancel = clock.after(waitMs, look);
         }
         work.ended();
       });

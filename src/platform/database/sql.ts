@@ -1,3 +1,4 @@
+import type { Millis } from '../../runtime/units.ts';
 import type { Vault } from '../encryption/vault.ts';
 
 /** The values that can be bound to a statement: the types that SQLite and PostgreSQL share. */
@@ -117,12 +118,35 @@ export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, opt
 
 export interface Database {
   /**
-   * Whether units of work of other devices and other processes run at the same time as a unit of this process: rows that it
-   * has not locked may change between its statements, and values that this process has cached may be out of date.
+   * Whether other processes write to the database too. Then a number that this process has counted may be too low, what it
+   * remembers may be out of date, and it may never hear of a row, because a hint of another process can be lost.
    */
-  readonly concurrent: boolean;
-  /** Whether each statement is a round trip to a server, so that one large statement is cheaper than many small ones. */
-  readonly remote: boolean;
+  readonly shared: boolean;
+  /**
+   * Milliseconds for which rows count as they were read last. Then work looks at them again, because another process may
+   * have changed them and its hint may be lost. Infinity: no other process writes, so who changes a row wakes the work.
+   */
+  readonly lookAgainMs: Millis;
+  /**
+   * Whether units of work run side by side. Then two that lock the same rows in different orders wait for each other, so
+   * units lock in the order of their keys, and one with a device as its key locks no rows of other devices.
+   */
+  readonly sideBySide: boolean;
+  /**
+   * Whether a statement is a round trip to a server. Then statements that do not need one another are issued together, and
+   * one large statement is cheaper than many small ones. Otherwise a statement whose rows are not needed is in vain.
+   */
+  readonly roundTrips: boolean;
+  /**
+   * How many statements a long unit issues before it awaits them. It looks at the time only then, so there are few where a
+   * statement takes time of this process, and many where those that are issued together share a round trip.
+   */
+  readonly statementsAtOnce: number;
+  /**
+   * The share of the time of a unit, or of a read, in which this process itself was at work; it mostly waits for a server.
+   * Background work makes its pauses longer than this share of its time, not than the time.
+   */
+  readonly ownShare: number;
   /** Reads the last committed state, on a connection that cannot write. Never for a decision of a unit of work. */
   readonly read: Sql;
   /** Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. */

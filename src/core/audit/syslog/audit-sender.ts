@@ -3,7 +3,7 @@ import { createLooks } from '../../../platform/database/looks.ts';
 import type { Database } from '../../../platform/database/sql.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
-import type { Micros } from '../../../runtime/units.ts';
+import type { Micros, Millis } from '../../../runtime/units.ts';
 import { objectsOfEntries } from '../audit-repository.ts';
 import { findChain, listSealed } from '../chain-repository.ts';
 import { findNextAt, findSent, saveSent } from './receiver-repository.ts';
@@ -70,7 +70,7 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
     return true;
   }
 
-  async function sendAll(): Promise<number | undefined> {
+  async function sendAll(): Promise<Millis> {
     while (looks.isOn() && leads()) {
       looks.takeNews();
       try {

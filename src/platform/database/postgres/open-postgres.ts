@@ -61,6 +61,10 @@ const READERS = 4;
 const LANES = 4;
 /** The most units without a key at the same time, each in a commit of its own. */
 const ALONE = 4;
+const LOOK_AGAIN_MS = 1_000;
+const STATEMENTS_AT_ONCE = 100;
+/** With it, a pause of 19 times the own work, as background work makes it, is as long as the unit before it. */
+const OWN_SHARE = 1 / 19;
 /** Milliseconds for which readiness tells that the server lacked disk or memory for a write. */
 const SHORT_FOR_MS = 10_000;
 /**
@@ -247,8 +251,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     );
 
   return {
-    concurrent: true,
-    remote: true,
+    shared: true,
+    lookAgainMs: LOOK_AGAIN_MS,
+    sideBySide: true,
+    roundTrips: true,
+    statementsAtOnce: STATEMENTS_AT_ONCE,
+    ownShare: OWN_SHARE,
     read,
     aside,
     prompt: createReading([healer], healing, vault),

@@ -152,8 +152,12 @@ export function openSqlite(options: SqliteOptions): Database {
     // A process that was killed may have left rows in the write-ahead log.
     if (bytesOf(`${file}-wal`) > 0) truncation.committed();
     return {
-      concurrent: false,
-      remote: false,
+      shared: false,
+      lookAgainMs: Number.POSITIVE_INFINITY,
+      sideBySide: false,
+      roundTrips: false,
+      statementsAtOnce: 1,
+      ownShare: 1,
       read: readsSettled(createReading({ writer, reader, vault }), group.settled),
       transact: group.transact,
       idle: group.idle,
