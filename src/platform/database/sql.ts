@@ -16,7 +16,10 @@ export interface Sql {
   all<Row>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Returns the first row, or undefined. */
   get<Row>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
-  /** Runs a statement without rows; returns the number of rows that were changed. */
+  /**
+   * Runs a statement without rows; returns the number of rows that were changed. For a write whose number decides what the
+   * unit does next; any other write of a unit is issued with `later`.
+   */
   run(text: string, ...values: SqlValue[]): Promise<number>;
   /** Encrypts the secrets of rows before they are stored, and decrypts those that were read. */
   readonly vault: Vault;
@@ -53,15 +56,23 @@ export interface UnitOfWork extends Sql {
   readonly whileThere: '' | ' FOR KEY SHARE';
   /** Like `forUpdate`, but leaves out rows that another unit has locked. */
   readonly skipLocked: '' | ' FOR NO KEY UPDATE SKIP LOCKED';
-  /** Runs an INSERT of one row whose number the database assigns; returns that number. */
+  /**
+   * Runs an INSERT of one row whose number the database assigns; returns that number. For a unit whose next statements need
+   * the number. It is apart from `run`, because on PostgreSQL it reads the number back, and on SQLite RETURNING would double
+   * its time.
+   */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
   /**
    * Like `run`, for a write on whose outcome nothing in the unit depends. To PostgreSQL it goes with the next statement or
-   * with the COMMIT, so it costs no round trip; when it fails, the unit fails. `changed` is called with the number of rows
+   * with the COMMIT, so it costs no round trip; when it fails, the unit fails. It is no option of `run`, because a unit that
+   * awaited it would wait for its own COMMIT. `changed` is called with the number of rows
    * that were changed, before the next unit of the same device begins and before the effects of the commit.
    */
   later(text: string, values: readonly SqlValue[], changed?: (count: number) => void): void;
-  /** Like `later`, for an INSERT of one row whose number the database assigns; `inserted` is called with that number. */
+  /**
+   * Like `later`, for an INSERT of one row whose number the database assigns; `inserted` is called with that number. For a
+   * unit that needs the number only for the effects of its commit.
+   */
   insertLater(text: string, values: readonly SqlValue[], inserted: (identity: number) => void): void;
   /**
    * Registers an effect that runs synchronously right after the COMMIT, in the order of the units, before anyone is
@@ -147,13 +158,19 @@ export interface Database {
    * Background work makes its pauses longer than this share of its time, not than the time.
    */
   readonly ownShare: number;
-  /** Reads the last committed state, on a connection that cannot write. Never for a decision of a unit of work. */
+  /**
+   * Reads the last committed state, on a connection that cannot write. Never for a decision of a unit of work. For queries
+   * that find few rows by an index, as those that a caller waits for; PostgreSQL plans no others well here.
+   */
   readonly read: Sql;
-  /** Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. */
+  /**
+   * Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. One of them may
+   * take half a minute, and the next one waits for it.
+   */
   readonly aside: Sql;
   /**
-   * Like `read`, for the recovery of devices and receivers whose node has died: when the server stops answering, the
-   * read fails after a few seconds.
+   * Like `aside`, for the recovery of devices and receivers whose node has died: it must not wait behind a query of `aside`,
+   * and it fails after a few seconds when the server stops answering. A database without other nodes has no such reads.
    */
   readonly prompt: Sql;
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
