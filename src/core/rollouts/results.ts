@@ -101,7 +101,7 @@ export function createResults({ clock, transitions, wake }: Parts) {
     const { rolloutId } = found.rollout;
     await apply(unit, found.rollout, found.member, finished);
     if (deliveredAt !== null) await addTime(unit, rolloutId, 'delivered', deliveredAt - createdAt);
-    if (deliveredAt !== null && completedAt !== null && finished.late === null)
+    if (deliveredAt !== null && completedAt !== null && !finished.endedEarly)
       await addTime(unit, rolloutId, 'result', completedAt - createdAt);
   }
 

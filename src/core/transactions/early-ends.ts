@@ -47,7 +47,7 @@ export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }
     { status, code, message }: EarlyEnd,
     supersededBy: number | null = null,
   ): Promise<void> {
-    await stopIn(unit, record, { status, errorCode: code, errorMessage: message, supersededBy, late: '' });
+    await stopIn(unit, record, { status, errorCode: code, errorMessage: message, supersededBy, endedEarly: true });
     unit.onCommit(() => metrics.transactionsEndedEarly.inc({ code }));
   }
 
@@ -76,7 +76,7 @@ export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }
   async function keepLateIn(unit: UnitOfWork, record: TransactionRecord, ack: Acknowledgement): Promise<void> {
     const { transactionId, errorCode } = record;
     const { status, result } = ack;
-    if (record.late !== '' || status === 'processing') return;
+    if (!record.endedEarly || record.late !== null || status === 'processing') return;
     const error = status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
     const late: Late = { status, at: clock.now(), ...(result && { result }), ...(error && { error }) };
     await setLate(unit, transactionId, late);

@@ -29,7 +29,7 @@ export const setEndsAt = (unit: UnitOfWork, transactionId: number, endsAt: Micro
 export const setEarlyEnd = (unit: UnitOfWork, transactionId: number, supersededBy: number | null): void =>
   unit.later(SET_EARLY_END, [supersededBy, transactionId]);
 
-/** Stores the result that the device sent after the end; the first one stays. */
+/** Stores the result that the device sent after an early end; the first one stays. */
 export async function setLate(sql: Sql, transactionId: number, late: object): Promise<void> {
   const text = `UPDATE transactions SET late = ? WHERE transaction_id = ? AND late = ''`;
   await sql.run(text, JSON.stringify(late), transactionId);

@@ -107,8 +107,8 @@ export function createSettlement({
     const taken = onFinished.map((take) => take(unit, finished));
     for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
     updateTransaction(unit, finished, due);
-    if (finished.late === '') setEarlyEnd(unit, transactionId, finished.supersededBy);
-    if (finished.late === null && canExpire(finished)) setEndsAt(unit, transactionId, null);
+    if (finished.endedEarly) setEarlyEnd(unit, transactionId, finished.supersededBy);
+    else if (canExpire(finished)) setEndsAt(unit, transactionId, null);
     await Promise.all(taken.flatMap(({ written }) => written ?? []));
     unit.onCommit(() => {
       metrics.transactionsFinished.inc({ operation, status });
@@ -139,7 +139,7 @@ export function createSettlement({
   }
 
   const cancelIn = (unit: UnitOfWork, record: TransactionRecord): Promise<void> =>
-    stopIn(unit, record, { status: 'cancelled', ...(record.attempts > 0 && { late: '' }) });
+    stopIn(unit, record, { status: 'cancelled', endedEarly: record.attempts > 0 });
   const early = createEarlyEnds({ clock, metrics, watch, marks, onLate: parts.onLate, stopIn });
 
   /** Stores the next time at which a transaction with terms may have to be ended. */
@@ -331,7 +331,7 @@ export function createSettlement({
         const attempts = Math.max(0, record.attempts - 1); // the last attempt was counted and will not be made
         const end = { status: 'failed', attempts, errorCode: error.code, errorMessage: error.message } as const;
         // If an earlier attempt was published, the device may be carrying out the command.
-        if (attempts > 0) await stopIn(unit, record, { ...end, late: '' });
+        if (attempts > 0) await stopIn(unit, record, { ...end, endedEarly: true });
         else await finishIn(unit, { ...record, ...end, updatedAt: now, completedAt: now }, false);
         await markUnpublished(unit, transactionId);
         return true;

@@ -20,7 +20,7 @@ export function transactionBody(record: TransactionRecord, formatTime: (micros: 
     error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
   };
   // Most transactions have none of this, and their body costs nothing more.
-  return canExpire(record) || record.late !== null || record.rolloutId !== null
+  return canExpire(record) || record.endedEarly || record.rolloutId !== null
     ? {
         ...body,
         ...(record.rolloutId !== null && { rolloutId: record.rolloutId }),

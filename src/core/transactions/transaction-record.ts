@@ -38,9 +38,11 @@ export interface TransactionRecord extends StoredTerms {
   /** The transaction that took the place of this one. */
   supersededBy: number | null;
   /**
-   * The result that the device sent after the service itself had ended the transaction, as JSON (`Late`). An empty text
-   * while there is none; null when such a result is ignored.
+   * Whether the service itself has ended the transaction, while the device may be carrying out its command. Only then a
+   * result that the device sends after the end is kept.
    */
+  endedEarly: boolean;
+  /** That result as JSON (`Late`); null while there is none. */
   late: string | null;
 }
 
@@ -53,13 +55,17 @@ export interface Late {
 }
 
 export const lateOf = ({ late }: Pick<TransactionRecord, 'late'>): Late | null =>
-  late === null || late === '' ? null : (parseExact(late) as Late);
+  late === null ? null : (parseExact(late) as Late);
 
 /** A record without its results, which can be large. */
-export type TransactionSummary = Omit<TransactionRecord, 'result' | 'late'>;
+export type TransactionSummary = Omit<TransactionRecord, 'result' | 'endedEarly' | 'late'>;
 
-/** A record in the form of the database's columns. */
-export type TransactionRow = Omit<TransactionRecord, 'result'> & { result: string | null };
+/**
+ * A record in the form of the database's columns. One column says both `endedEarly` and `late`: an empty text stands for an
+ * early end without a result. A column for each would need a release whose nodes write both forms, because nodes of the
+ * release before know only this one, and would drop the results.
+ */
+export type TransactionRow = Omit<TransactionRecord, 'result' | 'endedEarly'> & { result: string | null };
 
 export const SUMMARY_COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
   status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
@@ -71,14 +77,18 @@ export const COLUMNS = `${SUMMARY_COLUMNS}, result, late`;
 export const toRecord = (row: TransactionRow): TransactionRecord => ({
   ...row,
   result: row.result === null ? null : (parseExact(row.result) as object),
+  endedEarly: row.late !== null,
+  late: row.late === '' ? null : row.late,
 });
 
 /**
  * Like `toRecord`, but the text of the result is parsed only when `result` is read. The results of a page can be long;
  * the answer is written in small parts, so that each takes little time.
  */
-export const toListed = ({ result, ...row }: TransactionRow): TransactionRecord => ({
+export const toListed = ({ result, late, ...row }: TransactionRow): TransactionRecord => ({
   ...row,
+  endedEarly: late !== null,
+  late: late === '' ? null : late,
   get result() {
     return result === null ? null : (parseExact(result) as object);
   },
