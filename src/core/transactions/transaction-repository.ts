@@ -2,6 +2,7 @@ import { type NewestPage, newestFirst, type PageQuery } from '../../platform/dat
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import { insertOf, updateOf } from '../../platform/database/written-sets.ts';
 import type { Operation } from './operations.ts';
 import { parametersOf, placeOf } from './stored-parameters.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';
@@ -16,21 +17,43 @@ import {
 export type { TransactionRecord } from './transaction-record.ts';
 
 // SQLite runs each of these statements by itself; PostgreSQL runs one of them for many devices at once.
-const INSERT = inSets(
-  `INSERT INTO transactions
-     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject,
-      traceparent)
-   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?)`,
-  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text'],
-);
+const INSERT = insertOf<NewTransaction, string>('transactions', [
+  ['device_id', 'text', ({ deviceId }) => deviceId],
+  ['application_id', 'text', ({ applicationId }) => applicationId],
+  ['operation', 'text', ({ operation }) => operation],
+  ['parameters', 'text', (_, sealed) => sealed],
+  ['status', "'queued'"],
+  ['due', '1'],
+  ['attempts', 'bigint', ({ attempts }) => attempts],
+  ['created_at', 'bigint', ({ createdAt }) => createdAt],
+  ['updated_at', 'bigint', ({ createdAt }) => createdAt],
+  ['published_at', 'bigint', ({ publishedAt }) => publishedAt],
+  ['subject', 'text', ({ subject }) => subject],
+  ['traceparent', 'text', ({ traceparent }) => traceparent],
+]);
 const FIND = inSets(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, ['bigint']);
-const UPDATE = inSets(
-  `UPDATE transactions SET status = ?, due = ?, attempts = ?, updated_at = ?, delivered_at = ?, completed_at = ?,
-     progress = ?, result = ?, error_code = ?, error_message = ?, delivery_id = ?,
-     parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END
-   WHERE transaction_id = ?`,
-  // biome-ignore format: in the order of the text
-  ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text', 'bigint', 'bigint'],
+const UPDATE = updateOf<TransactionRecord, boolean>(
+  'transactions',
+  [
+    ['status = ?', 'text', ({ status }) => status],
+    ['due = ?', 'bigint', (_, due) => (due ? 1 : 0)],
+    ['attempts = ?', 'bigint', ({ attempts }) => attempts],
+    ['updated_at = ?', 'bigint', ({ updatedAt }) => updatedAt],
+    ['delivered_at = ?', 'bigint', ({ deliveredAt }) => deliveredAt],
+    ['completed_at = ?', 'bigint', ({ completedAt }) => completedAt],
+    ['progress = ?', 'bigint', ({ progress }) => progress],
+    ['result = ?', 'text', ({ result }) => (result === null ? null : JSON.stringify(result))],
+    ['error_code = ?', 'text', ({ errorCode }) => errorCode],
+    ['error_message = ?', 'text', ({ errorMessage }) => errorMessage],
+    ['delivery_id = ?', 'text', ({ deliveryId }) => deliveryId],
+    // A finished transaction loses its parameters, since they can hold passwords.
+    [
+      'parameters = CASE WHEN CAST(? AS BIGINT) IS NULL THEN parameters END',
+      'bigint',
+      ({ completedAt }) => completedAt,
+    ],
+  ],
+  [['transaction_id = ?', 'bigint', ({ transactionId }) => transactionId]],
 );
 const MARK_DELIVERED = inSets(
   `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
@@ -47,22 +70,12 @@ type NewTransaction = Pick<
   'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject' | 'traceparent'
 >;
 
-const valuesOf = (unit: UnitOfWork, transaction: NewTransaction, parameters: string): SqlValue[] => [
-  transaction.deviceId,
-  transaction.applicationId,
-  transaction.operation,
-  unit.vault.seal(placeOf(transaction), parameters),
-  transaction.attempts,
-  transaction.createdAt,
-  transaction.createdAt,
-  transaction.publishedAt,
-  transaction.subject,
-  transaction.traceparent,
-];
+const sealedIn = (unit: UnitOfWork, transaction: NewTransaction, parameters: string): string =>
+  unit.vault.seal(placeOf(transaction), parameters);
 
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
 export const insertTransaction = (unit: UnitOfWork, transaction: NewTransaction, parameters: string): Promise<number> =>
-  unit.insert(INSERT, ...valuesOf(unit, transaction, parameters));
+  unit.insert(INSERT.text, ...INSERT.values(transaction, sealedIn(unit, transaction, parameters)));
 
 /** Like `insertTransaction`, as the last statement of a unit; see `insertLater`. */
 export const insertTransactionLater = (
@@ -70,7 +83,7 @@ export const insertTransactionLater = (
   transaction: NewTransaction,
   parameters: string,
   inserted: (transactionId: number) => void,
-): void => unit.insertLater(INSERT, valuesOf(unit, transaction, parameters), inserted);
+): void => unit.insertLater(INSERT.text, INSERT.values(transaction, sealedIn(unit, transaction, parameters)), inserted);
 
 export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
   const row = await sql.get<Row>(FIND, transactionId);
@@ -99,27 +112,9 @@ export async function findParameters(sql: Sql, transactionId: number): Promise<o
   return row ? parametersOf(sql, row, row.parameters) : {};
 }
 
-/**
- * Stores the new state. `due` says whether the device gets the command, or its cancel, when it connects again. A
- * finished transaction loses its parameters, since they can hold passwords.
- */
-export function updateTransaction(unit: UnitOfWork, record: TransactionRecord, due: boolean): void {
-  unit.later(UPDATE, [
-    record.status,
-    due ? 1 : 0,
-    record.attempts,
-    record.updatedAt,
-    record.deliveredAt,
-    record.completedAt,
-    record.progress,
-    record.result === null ? null : JSON.stringify(record.result),
-    record.errorCode,
-    record.errorMessage,
-    record.deliveryId,
-    record.completedAt,
-    record.transactionId,
-  ]);
-}
+/** Stores the new state. `due` says whether the device gets the command, or its cancel, when it connects again. */
+export const updateTransaction = (unit: UnitOfWork, record: TransactionRecord, due: boolean): void =>
+  unit.later(UPDATE.text, UPDATE.values(record, due));
 
 /** Clears the time of the publication of a transaction that was claimed, but not published. */
 export async function markUnpublished(sql: Sql, transactionId: number): Promise<void> {
