@@ -258,6 +258,22 @@ t.test('clients name their operations, and type no path of an API', async (t) =>
   }
 });
 
+t.test('a file of handlers sees the services that it uses, and no others', async (t) => {
+  let picks = 0;
+  for (const file of files.filter((name) => /^edge\/(admin|api)\//.test(name) && !name.endsWith('-server.ts'))) {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    t.notMatch(text, /: (Admin|Api)Services\b(?!\[)/, `${file} is given all services`);
+    const declared = /Pick<\s*(?:Admin|Api)Services,([^>]*)>/g;
+    const rest = text.replace(declared, '');
+    for (const [, names = ''] of text.matchAll(declared))
+      for (const [, name = ''] of names.matchAll(/'(\w+)'/g)) {
+        picks += 1;
+        t.match(rest, new RegExp(`\\b${name}\\b`), `${file} needs no ${name}`);
+      }
+  }
+  t.ok(picks > 50, `${picks} services are named`);
+});
+
 t.test('uses of undocumented parts of Aedes are in one file', async (t) => {
   for (const file of files.filter((name) => name.startsWith('edge/mqtt/') && name !== 'edge/mqtt/aedes-internals.ts')) {
     t.notOk(/as unknown as|\._(?!write\b|writev\b)[a-z]/.test(readFileSync(join(SRC, file), 'utf8')), file);

@@ -5,6 +5,8 @@ import type { Answer } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'applications'>;
+
 const certificateBody = ({
   createdAt,
   expiresAt,
@@ -16,7 +18,7 @@ const certificateBody = ({
 });
 
 export async function addCertificate(
-  { applications }: AdminServices,
+  { applications }: Services,
   { params, body, changed }: At<'applicationId', 'admin/application-certificate-create'>,
 ): Promise<Answer> {
   const added = await applications.certificates.add(params.applicationId, body);
@@ -25,16 +27,13 @@ export async function addCertificate(
   return { status: 201, body: certificateBody(added) };
 }
 
-export async function listCertificates(
-  { applications }: AdminServices,
-  { params }: At<'applicationId'>,
-): Promise<Answer> {
+export async function listCertificates({ applications }: Services, { params }: At<'applicationId'>): Promise<Answer> {
   const certificates = await applications.certificates.list(params.applicationId);
   return { status: 200, body: { certificates: certificates.map(certificateBody) } };
 }
 
 export async function revokeCertificate(
-  { applications }: AdminServices,
+  { applications }: Services,
   { params }: At<'applicationId' | 'certificateId'>,
 ): Promise<Answer> {
   await applications.certificates.revoke(params.applicationId, params.certificateId);

@@ -8,6 +8,8 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, By } from './services.ts';
 
+type Services = Pick<AdminServices, 'applications' | 'clock'>;
+
 type Secret = Awaited<ReturnType<Applications['listSecrets']>>[number];
 
 const timeOf = (micros: Micros | null): string | null => (micros === null ? null : toUtc(micros));
@@ -21,14 +23,14 @@ const rowOf = ({ secretId, name, createdAt, usedAt, endsAt }: Secret): SchemaTyp
 });
 
 /** Lists the valid secrets of an application, without the secrets themselves. */
-export async function listSecrets({ applications }: AdminServices, { params }: By<'applicationId'>): Promise<Answer> {
+export async function listSecrets({ applications }: Services, { params }: By<'applicationId'>): Promise<Answer> {
   const secrets = await applications.listSecrets(params.applicationId);
   return { status: 200, body: { secrets: secrets.map(rowOf) } };
 }
 
 /** Issues another secret, beside the one of before. */
 export async function addSecret(
-  { applications, clock }: AdminServices,
+  { applications, clock }: Services,
   { params, body, changed }: At<'applicationId', 'admin/application-secret-create'>,
 ): Promise<Answer> {
   const { name = null, formerEndsAt } = body ?? {};
@@ -44,7 +46,7 @@ export async function addSecret(
 
 /** Ends a secret, with its access tokens and streams. */
 export async function endSecret(
-  { applications }: AdminServices,
+  { applications }: Services,
   { params }: At<'applicationId' | 'secretId'>,
 ): Promise<Answer> {
   await applications.endSecret(params.applicationId, params.secretId);

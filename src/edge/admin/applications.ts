@@ -3,8 +3,10 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
+type Services = Pick<AdminServices, 'applications' | 'formatTime'>;
+
 export async function createApplication(
-  { applications }: AdminServices,
+  { applications }: Services,
   { params, body, changed }: At<'developerId', 'admin/application-create'>,
 ): Promise<Answer> {
   const created = await applications.create(params.developerId, body);
@@ -13,7 +15,7 @@ export async function createApplication(
 }
 
 export async function listApplications(
-  { applications, formatTime }: AdminServices,
+  { applications, formatTime }: Services,
   input: List<'developerId'>,
 ): Promise<Answer> {
   const page = await applications.list(input.params.developerId, input.query);
@@ -28,7 +30,7 @@ export async function listApplications(
 }
 
 export async function replaceSecret(
-  { applications }: AdminServices,
+  { applications }: Services,
   { params, changed }: At<'applicationId'>,
 ): Promise<Answer> {
   const replaced = await applications.replaceSecret(params.applicationId);
@@ -36,10 +38,7 @@ export async function replaceSecret(
   return { status: 201, headers: NO_STORE, body: replaced };
 }
 
-export async function deleteApplication(
-  { applications }: AdminServices,
-  { params }: At<'applicationId'>,
-): Promise<Answer> {
+export async function deleteApplication({ applications }: Services, { params }: At<'applicationId'>): Promise<Answer> {
   await applications.remove(params.applicationId);
   return { status: 204 };
 }

@@ -7,6 +7,8 @@ import { auditBody, objectOf } from './audit.ts';
 import type { AdminServices, At } from './services.ts';
 import { shownTo } from './shown.ts';
 
+type Services = Pick<AdminServices, 'audit' | 'auditNames'>;
+
 /** Entries that one step of an export reads. */
 const AT_ONCE = 500;
 
@@ -15,7 +17,7 @@ const AT_ONCE = 500;
  * taken those before, so an export of any length takes little memory.
  */
 export function exportAudit(
-  { audit, auditNames }: AdminServices,
+  { audit, auditNames }: Services,
   { query, caller }: At<never, never, 'admin/audit-export-query'>,
 ): Answer {
   const { since: _since, until: _until, about, ...rest } = query;
@@ -41,7 +43,7 @@ export function exportAudit(
 
 /** Checks the chain of hashes of the audit log, and an end of it that was noted before. */
 export async function verifyAudit(
-  { audit }: AdminServices,
+  { audit }: Services,
   { query }: At<never, never, 'admin/audit-verification-query'>,
 ): Promise<Answer> {
   const { position, hash } = query;

@@ -8,6 +8,8 @@ import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 import { shownTo } from './shown.ts';
 
+type Services = Pick<AdminServices, 'audit' | 'auditNames'>;
+
 /** Makes the body of an entry of the audit log. */
 export function auditBody(named: NamedEntry): SchemaTypes['admin/audit-entry'] {
   const { at, actorKind, actorName, displayName, personId, personName: _, tokenName, ...entry } = named;
@@ -23,7 +25,7 @@ export function objectOf(about: string): AuditObject {
 
 /** Lists the audit log, newest first. */
 export async function listAudit(
-  { audit, auditNames }: AdminServices,
+  { audit, auditNames }: Services,
   input: At<never, never, 'admin/audit-query'>,
 ): Promise<Answer> {
   const { since: _since, until: _until, about, ...rest } = input.query;

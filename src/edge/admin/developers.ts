@@ -5,6 +5,8 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
+type Services = Pick<AdminServices, 'developers' | 'quotas'>;
+
 type Developer = SchemaTypes['admin/developer'];
 
 const stateOf = ({ name, deviceLimit, softwareSignatures, certificateChange }: Developer): unknown => [
@@ -16,7 +18,7 @@ const stateOf = ({ name, deviceLimit, softwareSignatures, certificateChange }: D
 const tagged = (developer: Developer): Record<string, string> => ({ ETag: entityTag(stateOf(developer)) });
 
 export async function createDeveloper(
-  { developers }: AdminServices,
+  { developers }: Services,
   { body, changed }: At<never, 'admin/developer-create'>,
 ): Promise<Answer> {
   const created = await developers.create(body);
@@ -24,16 +26,13 @@ export async function createDeveloper(
   return { status: 201, body: created };
 }
 
-export async function listDevelopers({ developers }: AdminServices, input: List): Promise<Answer> {
+export async function listDevelopers({ developers }: Services, input: List): Promise<Answer> {
   const body = await developers.list(input.query);
   return { status: 200, headers: nextPage(input, input.query, body.total), body };
 }
 
 /** Reads a developer, with the usage and limits of its quotas. */
-export async function readDeveloper(
-  { developers, quotas }: AdminServices,
-  { params }: At<'developerId'>,
-): Promise<Answer> {
+export async function readDeveloper({ developers, quotas }: Services, { params }: At<'developerId'>): Promise<Answer> {
   const developer = await developers.find(params.developerId);
   const { packages, versions, storedBytes } = quotas.limits;
   const body: SchemaTypes['admin/developer-details'] = {
@@ -44,13 +43,13 @@ export async function readDeveloper(
   return { status: 200, headers: tagged(developer), body };
 }
 
-export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
+export async function deleteDeveloper({ developers }: Services, { params }: At<'developerId'>): Promise<Answer> {
   await developers.remove(params.developerId);
   return { status: 204 };
 }
 
 export async function updateDeveloper(
-  { developers }: AdminServices,
+  { developers }: Services,
   { params, body, headers, changed }: At<'developerId', 'admin/developer-update'>,
 ): Promise<Answer> {
   const check = matcher(headers);

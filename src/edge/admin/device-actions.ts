@@ -8,6 +8,8 @@ import type { Answer, Input } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'deviceActions' | 'applications'>;
+
 type Body = SchemaTypes['admin/device-action'];
 
 const NONE = { waiting: 0, done: 0, unchanged: 0, skipped: 0, refused: 0 };
@@ -35,7 +37,7 @@ function actionBody(action: ShownAction): Body {
 
 /** Begins a change of all devices that match a filter, or counts them. */
 export async function startDeviceAction(
-  { deviceActions, applications }: AdminServices,
+  { deviceActions, applications }: Services,
   { body, headers, baseUrl, changed }: Input<unknown, SchemaTypes['admin/device-action-start']>,
 ): Promise<Answer> {
   const { action, filter, tags, applicationId, force, confirm, dryRun = false } = body;
@@ -69,7 +71,7 @@ export async function startDeviceAction(
 
 /** Lists device actions, the newest first. */
 export async function listDeviceActions(
-  { deviceActions }: AdminServices,
+  { deviceActions }: Services,
   input: Input<unknown, unknown, DeviceActionQuery>,
 ): Promise<Answer> {
   const { limit } = input.query;
@@ -80,18 +82,18 @@ export async function listDeviceActions(
 }
 
 /** Shows a device action. */
-export async function readDeviceAction({ deviceActions }: AdminServices, { params }: At<'actionId'>): Promise<Answer> {
+export async function readDeviceAction({ deviceActions }: Services, { params }: At<'actionId'>): Promise<Answer> {
   return { status: 200, body: actionBody(await deviceActions.find(params.actionId)) };
 }
 
 /** Stops a device action. */
-export async function stopDeviceAction({ deviceActions }: AdminServices, { params }: At<'actionId'>): Promise<Answer> {
+export async function stopDeviceAction({ deviceActions }: Services, { params }: At<'actionId'>): Promise<Answer> {
   return { status: 200, body: actionBody(await deviceActions.stop(params.actionId)) };
 }
 
 /** Lists the devices of a device action. */
 export async function listDevicesOfAction(
-  { deviceActions }: AdminServices,
+  { deviceActions }: Services,
   input: Input<{ actionId: string }, unknown, ActionDeviceQuery>,
 ): Promise<Answer> {
   const { limit } = input.query;

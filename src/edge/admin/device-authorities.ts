@@ -5,6 +5,8 @@ import type { Answer } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'authorities'>;
+
 const authorityBody = ({
   createdAt,
   expiresAt,
@@ -21,7 +23,7 @@ const authorityBody = ({
 
 /** Makes a device CA, or takes the given one. */
 export async function createDeviceAuthority(
-  { authorities }: AdminServices,
+  { authorities }: Services,
   { params, body, changed }: At<'developerId', 'admin/device-authority-create'>,
 ): Promise<Answer> {
   const made = await authorities.create(params.developerId, body);
@@ -37,23 +39,17 @@ export async function createDeviceAuthority(
   return { status: 201, body: shown };
 }
 
-export async function listDeviceAuthorities(
-  { authorities }: AdminServices,
-  { params }: At<'developerId'>,
-): Promise<Answer> {
+export async function listDeviceAuthorities({ authorities }: Services, { params }: At<'developerId'>): Promise<Answer> {
   return { status: 200, body: { authorities: (await authorities.list(params.developerId)).map(authorityBody) } };
 }
 
-export async function readDeviceAuthority(
-  { authorities }: AdminServices,
-  { params }: At<'authorityId'>,
-): Promise<Answer> {
+export async function readDeviceAuthority({ authorities }: Services, { params }: At<'authorityId'>): Promise<Answer> {
   return { status: 200, body: authorityBody(await authorities.find(params.authorityId)) };
 }
 
 const ended =
   (how: 'retire' | 'revoke') =>
-  async ({ authorities }: AdminServices, { params, changed }: At<'authorityId'>): Promise<Answer> => {
+  async ({ authorities }: Services, { params, changed }: At<'authorityId'>): Promise<Answer> => {
     const authority = await authorities[how](params.authorityId);
     const { name, fingerprint, devices, developerId } = authority;
     await changed({ name, fingerprint, devices }, [{ kind: 'developer', id: developerId }]);

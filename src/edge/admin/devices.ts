@@ -8,6 +8,8 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
+type Services = Pick<AdminServices, 'devices' | 'formatTime'>;
+
 const issuedBody = (issued: CertifiedDevice['issued']): DeviceAnswer['issuedCertificate'] =>
   issued && { fingerprint: issued.fingerprint, authorityId: issued.authorityId, expiresAt: toUtc(issued.until) };
 
@@ -30,7 +32,7 @@ function deviceBody(device: CertifiedDevice, formatTime: (micros: number) => str
 }
 
 export async function registerDevice(
-  { devices }: AdminServices,
+  { devices }: Services,
   { params, body, changed }: At<'developerId', 'admin/device-register'>,
 ): Promise<Answer> {
   const registered = await devices.register({ developerId: params.developerId, ...body });
@@ -38,7 +40,7 @@ export async function registerDevice(
   return { status: 201, headers: NO_STORE, body: registered };
 }
 
-export async function listDevices({ devices, formatTime }: AdminServices, input: List<'developerId'>): Promise<Answer> {
+export async function listDevices({ devices, formatTime }: Services, input: List<'developerId'>): Promise<Answer> {
   const page = await devices.list(input.params.developerId, input.query);
   const rows = page.devices.map((device) => deviceBody(device, formatTime));
   return {
@@ -48,12 +50,12 @@ export async function listDevices({ devices, formatTime }: AdminServices, input:
   };
 }
 
-export async function readDevice({ devices, formatTime }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
+export async function readDevice({ devices, formatTime }: Services, { params }: At<'deviceId'>): Promise<Answer> {
   return { status: 200, body: deviceBody(await devices.find(params.deviceId), formatTime) };
 }
 
 export async function updateDevice(
-  { devices, formatTime }: AdminServices,
+  { devices, formatTime }: Services,
   { params, body, changed }: At<'deviceId', 'admin/device-update'>,
 ): Promise<Answer> {
   const before = await devices.find(params.deviceId);
@@ -63,7 +65,7 @@ export async function updateDevice(
 }
 
 export async function deleteDevice(
-  { devices }: AdminServices,
+  { devices }: Services,
   { params, query }: At<'deviceId', never, 'admin/device-delete-query'>,
 ): Promise<Answer> {
   await devices.remove(params.deviceId, { force: query.force === 'true' });
@@ -71,7 +73,7 @@ export async function deleteDevice(
 }
 
 export async function replaceCredential(
-  { devices }: AdminServices,
+  { devices }: Services,
   { params, body, changed }: At<'deviceId', 'admin/credential-replace'>,
 ): Promise<Answer> {
   const { keepsFormer = false, certificateFingerprint, ...given } = body ?? {};

@@ -9,6 +9,8 @@ import type { Answer } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At, List } from './services.ts';
 
+type Services = Pick<AdminServices, 'enrolmentBatches' | 'clock'>;
+
 type Body = SchemaTypes['admin/enrolment-batch'];
 
 function batchBody(batch: ShownBatch, now: number): Body {
@@ -43,7 +45,7 @@ const deviceBody = ({ deviceId, state, address, requestedAt, decidedAt }: Enrolm
 
 /** Makes a batch, and shows its code. */
 export async function createEnrolmentBatch(
-  { enrolmentBatches, clock }: AdminServices,
+  { enrolmentBatches, clock }: Services,
   { params, body, changed }: At<'developerId', 'admin/enrolment-batch-create'>,
 ): Promise<Answer> {
   const { expiresAt, ...wanted } = body;
@@ -56,7 +58,7 @@ export async function createEnrolmentBatch(
 }
 
 export async function listEnrolmentBatches(
-  { enrolmentBatches, clock }: AdminServices,
+  { enrolmentBatches, clock }: Services,
   input: List<'developerId'>,
 ): Promise<Answer> {
   const { batches, total } = await enrolmentBatches.list(input.params.developerId, input.query);
@@ -65,14 +67,14 @@ export async function listEnrolmentBatches(
 }
 
 export async function readEnrolmentBatch(
-  { enrolmentBatches, clock }: AdminServices,
+  { enrolmentBatches, clock }: Services,
   { params }: At<'batchId'>,
 ): Promise<Answer> {
   return { status: 200, body: batchBody(await enrolmentBatches.find(params.batchId), clock.now()) };
 }
 
 export async function revokeEnrolmentBatch(
-  { enrolmentBatches, clock }: AdminServices,
+  { enrolmentBatches, clock }: Services,
   { params, changed }: At<'batchId'>,
 ): Promise<Answer> {
   const batch = await enrolmentBatches.revoke(params.batchId);
@@ -82,7 +84,7 @@ export async function revokeEnrolmentBatch(
 }
 
 export async function listEnrolments(
-  { enrolmentBatches }: AdminServices,
+  { enrolmentBatches }: Services,
   input: At<'batchId', never, 'admin/enrolment-query'>,
 ): Promise<Answer> {
   const { limit } = input.query;
@@ -94,14 +96,14 @@ export async function listEnrolments(
 }
 
 export async function approveEnrolment(
-  { enrolmentBatches }: AdminServices,
+  { enrolmentBatches }: Services,
   { params }: At<'batchId' | 'deviceId'>,
 ): Promise<Answer> {
   return { status: 200, body: deviceBody(await enrolmentBatches.decide(params.batchId, params.deviceId, 'approved')) };
 }
 
 export async function refuseEnrolment(
-  { enrolmentBatches }: AdminServices,
+  { enrolmentBatches }: Services,
   { params }: At<'batchId' | 'deviceId'>,
 ): Promise<Answer> {
   return { status: 200, body: deviceBody(await enrolmentBatches.decide(params.batchId, params.deviceId, 'refused')) };

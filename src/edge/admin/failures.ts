@@ -7,6 +7,8 @@ import { periodOf } from '../http/moment.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'failures'>;
+
 const versionOf = ({ value, ...counts }: FailureGroup): FailureBreakdown['versions'][number] => {
   const { package: name, version } = splitVersion(value ?? '');
   return { package: name, version, ...counts };
@@ -14,7 +16,7 @@ const versionOf = ({ value, ...counts }: FailureGroup): FailureBreakdown['versio
 
 /** Counts the installations that failed in a period: in all, by hour, by version and by error code. */
 export async function readFailures(
-  { failures }: AdminServices,
+  { failures }: Services,
   { query }: At<never, never, 'admin/failure-query'>,
 ): Promise<Answer> {
   requirePackageOf(query);

@@ -9,6 +9,8 @@ import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 import { shownTo } from './shown.ts';
 
+type Services = Pick<AdminServices, 'applications'>;
+
 /** Makes the row of a list from an application, without its key and its secret. */
 function applicationRow(application: CountedApplication): ApplicationRow {
   const { remoteSupportEvent: _, ...settings } = application.settings; // a deprecated setting, to which no webhook is ever sent
@@ -26,7 +28,7 @@ function applicationRow(application: CountedApplication): ApplicationRow {
 }
 
 export async function listAllApplications(
-  { applications }: AdminServices,
+  { applications }: Services,
   input: Input<unknown, unknown, ApplicationRowQuery, Administrator>,
 ): Promise<Answer> {
   const page = await applications.listAll(input.query);
@@ -40,7 +42,7 @@ export async function listAllApplications(
 
 /** Changes how an application gets its tokens. */
 export async function updateApplication(
-  { applications }: AdminServices,
+  { applications }: Services,
   {
     params: { applicationId },
     body: { authentication },
@@ -55,7 +57,7 @@ export async function updateApplication(
 }
 
 export async function readApplication(
-  { applications }: AdminServices,
+  { applications }: Services,
   { params, caller }: At<'applicationId'>,
 ): Promise<Answer> {
   const { application } = shownTo(caller);

@@ -11,6 +11,8 @@ import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 import { shownTo } from './shown.ts';
 
+type Services = Pick<AdminServices, 'receivers' | 'deliveries' | 'deliveryLog' | 'applications'>;
+
 type AtDelivery = At<'applicationId' | 'deliveryId'>;
 
 const utc = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
@@ -31,7 +33,7 @@ export const keyedReceiver = (row: ReceiverState) => ({
 
 /** Lists the states of webhook receivers. */
 export async function listReceivers(
-  { receivers }: AdminServices,
+  { receivers }: Services,
   input: At<never, never, 'admin/receiver-query'>,
 ): Promise<Answer> {
   const { rows, next } = await receivers.list(input.query);
@@ -44,7 +46,7 @@ export async function listReceivers(
 
 /** Lists webhook deliveries of all applications, newest first. */
 export async function listAllDeliveries(
-  { deliveries }: AdminServices,
+  { deliveries }: Services,
   input: At<never, never, 'admin/delivery-query'>,
 ): Promise<Answer> {
   const { since: _since, until: _until, ...query } = input.query;
@@ -58,7 +60,7 @@ export async function listAllDeliveries(
 }
 
 /** Reads a delivery with its body, in which secrets are hidden, and the results of its failed attempts. */
-export async function readDelivery({ deliveryLog }: AdminServices, { params, caller }: AtDelivery): Promise<Answer> {
+export async function readDelivery({ deliveryLog }: Services, { params, caller }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
   const { body: sent, answer: answered, failedAttempts, ...about } = deliveryDetail(delivery);
   const body: SchemaTypes['common/delivery-detail'] = {
@@ -72,14 +74,14 @@ export async function readDelivery({ deliveryLog }: AdminServices, { params, cal
 }
 
 /** Sends a delivery again. */
-export async function redeliverOne({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
+export async function redeliverOne({ deliveryLog }: Services, { params }: AtDelivery): Promise<Answer> {
   await deliveryLog.redeliver(params.applicationId, params.deliveryId);
   return { status: 202 };
 }
 
 /** Sends the deliveries of a time range again. */
 export async function redeliverSome(
-  { applications, deliveryLog }: AdminServices,
+  { applications, deliveryLog }: Services,
   { params, body, changed }: At<'applicationId', 'admin/redelivery-range'>,
 ): Promise<Answer> {
   const { since, until, dryRun, ...filter } = body;
@@ -101,7 +103,7 @@ export async function redeliverSome(
 
 /** Sends a test event to a receiver. */
 export async function testReceiver(
-  { applications, deliveryLog }: AdminServices,
+  { applications, deliveryLog }: Services,
   { params, body }: At<'applicationId', 'rest/webhook-test'>,
 ): Promise<Answer> {
   await applications.findCounted(params.applicationId);

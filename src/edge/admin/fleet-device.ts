@@ -6,12 +6,14 @@ import { utcOrNull } from './fleet-devices.ts';
 import { transactionRows } from './fleet-transactions.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'devices' | 'statuses' | 'installations' | 'connection' | 'overview'>;
+
 /** A reported value, checked by the schema mqtt/status when it was stored. */
 type Reported = FleetDeviceStatus['fields'][number]['value'];
 
 /** Reads the last reported fields of a device, and the software installed on it. */
 export async function readFleetDeviceStatus(
-  { devices, statuses, installations }: AdminServices,
+  { devices, statuses, installations }: Services,
   { params: { deviceId } }: At<'deviceId'>,
 ): Promise<Answer> {
   await devices.find(deviceId);
@@ -31,7 +33,7 @@ export async function readFleetDeviceStatus(
 }
 
 export async function readConnection(
-  { devices, statuses, connection }: AdminServices,
+  { devices, statuses, connection }: Services,
   { params: { deviceId } }: At<'deviceId'>,
 ): Promise<Answer> {
   await devices.find(deviceId);
@@ -51,14 +53,14 @@ export async function readConnection(
   return { status: 200, body };
 }
 
-export async function closeConnection({ devices }: AdminServices, { params }: At<'deviceId'>): Promise<Answer> {
+export async function closeConnection({ devices }: Services, { params }: At<'deviceId'>): Promise<Answer> {
   await devices.disconnect(params.deviceId);
   return { status: 204 };
 }
 
 /** Lists the transactions of a device, of all applications. */
 export async function listFleetDeviceTransactions(
-  services: AdminServices,
+  services: Services,
   input: Input<{ deviceId: string }, unknown, DeviceTransactionQuery>,
 ): Promise<Answer> {
   const { deviceId } = input.params;

@@ -6,10 +6,12 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
+type Services = Pick<AdminServices, 'fleet' | 'clock'>;
+
 export const utcOrNull = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
 
 export async function listFleetDevices(
-  { fleet, clock }: AdminServices,
+  { fleet, clock }: Services,
   input: Input<unknown, unknown, FleetDeviceQuery>,
 ): Promise<Answer> {
   const query = readFleetQuery(input.query, clock.now());

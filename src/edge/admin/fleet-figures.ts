@@ -28,14 +28,14 @@ export async function summaryOf({ figures, history, vitals }: Services): Promise
   };
 }
 
-export const readSummary = async (services: AdminServices): Promise<Answer> => ({
+export const readSummary = async (services: Services): Promise<Answer> => ({
   status: 200,
   body: await summaryOf(services),
 });
 
 /** Counts the devices of each group, such as each firmware version. */
 export async function readBreakdown(
-  { figures }: AdminServices,
+  { figures }: Services,
   { query }: At<never, never, 'admin/fleet-breakdown-query'>,
 ): Promise<Answer> {
   const { by, package: name } = query;
@@ -50,7 +50,7 @@ export async function readBreakdown(
 
 /** Lists the figures over time. */
 export async function readHistory(
-  { history }: AdminServices,
+  { history }: Services,
   { query }: At<never, never, 'admin/fleet-history-query'>,
 ): Promise<Answer> {
   const { stepSeconds, points } = await history.list(momentOf(query, 'since') ?? 0, query.step);

@@ -7,9 +7,11 @@ import type { Answer } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'serviceHistory' | 'figures' | 'serviceState' | 'readiness' | 'clock'>;
+
 /** Shows the steps of commands and the answers of the API in a period, and how many wait for each step now. */
 export async function readFleetHealth(
-  { serviceHistory, figures }: AdminServices,
+  { serviceHistory, figures }: Services,
   { query }: At<never, never, 'admin/fleet-health-query'>,
 ): Promise<Answer> {
   const [{ since, stepSeconds, points }, waiting] = await Promise.all([
@@ -41,7 +43,7 @@ export async function readFleetHealth(
 }
 
 /** Lists what must be mended. */
-export async function listAlarms({ serviceState, readiness, clock }: AdminServices): Promise<Answer> {
+export async function listAlarms({ serviceState, readiness, clock }: Services): Promise<Answer> {
   const alarms = await serviceState.alarms(await readiness.problems(), readiness.notes());
   const body: AlarmList = { at: toUtc(clock.now()), alarms };
   return { status: 200, body };
@@ -77,7 +79,7 @@ function nodeRow({ state, isMissing, disk, fullAt, ...node }: NodeView, now: num
 }
 
 /** Lists the nodes, with their disks and certificates. */
-export async function listNodes({ serviceState, clock }: AdminServices): Promise<Answer> {
+export async function listNodes({ serviceState, clock }: Services): Promise<Answer> {
   const now = clock.now();
   const body: NodeList = { at: toUtc(now), nodes: (await serviceState.nodes()).map((node) => nodeRow(node, now)) };
   return { status: 200, body };

@@ -17,6 +17,8 @@ import type { Answer, Input } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices } from './services.ts';
 
+type Services = Pick<AdminServices, 'softwareOverview' | 'installations'>;
+
 const packageRow = (row: PackageSummary): PackageRow => ({
   line: row.line,
   package: row.package,
@@ -41,7 +43,7 @@ const versionRow = (row: VersionSummary, { installed, waiting, failed }: Install
 });
 
 export async function listAllPackages(
-  { softwareOverview }: AdminServices,
+  { softwareOverview }: Services,
   input: Input<unknown, unknown, PackageRowQuery>,
 ): Promise<Answer> {
   const { after, ...query } = input.query;
@@ -55,14 +57,14 @@ export async function listAllPackages(
 type AtPackage<Query> = Input<{ package: string }, unknown, Query>;
 
 export async function readAnyPackage(
-  { softwareOverview }: AdminServices,
+  { softwareOverview }: Services,
   { params, query }: AtPackage<LineQuery>,
 ): Promise<Answer> {
   return { status: 200, body: packageRow(await softwareOverview.find(query.line, params.package)) };
 }
 
 export async function listAnyVersions(
-  { softwareOverview, installations }: AdminServices,
+  { softwareOverview, installations }: Services,
   input: AtPackage<VersionRowQuery>,
 ): Promise<Answer> {
   const { line, ...page } = input.query;
@@ -76,7 +78,7 @@ export async function listAnyVersions(
 }
 
 export async function listAnyInstallations(
-  { softwareOverview, installations }: AdminServices,
+  { softwareOverview, installations }: Services,
   input: Input<{ package: string; version: string }, unknown, InstallationQuery>,
 ): Promise<Answer> {
   const { line, since: _since, until: _until, ...page } = input.query;

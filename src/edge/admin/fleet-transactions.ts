@@ -11,12 +11,14 @@ import type { Administrator } from './authorize.ts';
 import type { AdminServices } from './services.ts';
 import { shownTo } from './shown.ts';
 
+type Services = Pick<AdminServices, 'overview' | 'clock' | 'cancellation'>;
+
 /** Makes the body of a list of transactions, which is turned into text while it is sent. */
 export const transactionRows = (rows: readonly Listed[]): JsonSlices =>
   new JsonSlices({ transactions: lazily(rows, ({ record, warning }) => transactionRow(record, warning)) });
 
 export async function listFleetTransactions(
-  { overview, clock }: AdminServices,
+  { overview, clock }: Services,
   input: Input<unknown, unknown, TransactionQuery>,
 ): Promise<Answer> {
   const query = readOverviewQuery(input.query, { now: clock.now(), ...periodOf(input.query) });
@@ -28,7 +30,7 @@ export async function listFleetTransactions(
 type AtTransaction = Input<{ transactionId: number }, unknown, unknown, Administrator>;
 
 export async function readFleetTransaction(
-  { overview }: AdminServices,
+  { overview }: Services,
   { params, caller, changed }: AtTransaction,
 ): Promise<Answer> {
   const detail = transactionDetail(await overview.find(params.transactionId));
@@ -36,16 +38,13 @@ export async function readFleetTransaction(
   return { status: 200, body: shownTo(caller).transaction(detail) };
 }
 
-export async function cancelFleetTransaction(
-  { cancellation }: AdminServices,
-  { params }: AtTransaction,
-): Promise<Answer> {
+export async function cancelFleetTransaction({ cancellation }: Services, { params }: AtTransaction): Promise<Answer> {
   await cancellation.one(params.transactionId);
   return { status: 204 };
 }
 
 export async function cancelFleetTransactions(
-  { cancellation }: AdminServices,
+  { cancellation }: Services,
   { body }: Input<unknown, TransactionsCancel>,
 ): Promise<Answer> {
   return { status: 200, body: { results: await cancellation.each(body.transactionIds) } };

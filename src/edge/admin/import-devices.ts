@@ -5,6 +5,8 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
+type Services = Pick<AdminServices, 'devices' | 'developers' | 'contracts' | 'log'>;
+
 /**
  * Lines whose devices are registered at the same time and so share commits. Besides these lines only the buffers of the
  * sockets are in memory, however long the file is.
@@ -17,7 +19,7 @@ const LINES_AT_ONCE = 200;
  * new, so an import that broke off can be sent again unchanged.
  */
 export async function importDevices(
-  { devices, developers, contracts, log }: AdminServices,
+  { devices, developers, contracts, log }: Services,
   { params, headers, stream, changed }: Input<{ developerId: string }>,
 ): Promise<Answer> {
   const { developerId } = params;

@@ -5,6 +5,8 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'developers' | 'countContents' | 'applications' | 'removals'>;
+
 type Found = Awaited<ReturnType<Removals['find']>>;
 
 const NOTHING: SchemaTypes['admin/removal']['removed'] = {
@@ -39,7 +41,7 @@ function removalBody(removal: Found): SchemaTypes['admin/removal'] {
 
 /** Counts what belongs to a developer. */
 export async function readDeveloperContents(
-  { developers, countContents }: AdminServices,
+  { developers, countContents }: Services,
   { params }: At<'developerId'>,
 ): Promise<Answer> {
   const { developerId } = await developers.find(params.developerId);
@@ -48,7 +50,7 @@ export async function readDeveloperContents(
 
 /** Counts what belongs to an application. */
 export async function readApplicationContents(
-  { applications, countContents }: AdminServices,
+  { applications, countContents }: Services,
   { params }: At<'applicationId'>,
 ): Promise<Answer> {
   const { developerId, applicationId } = await applications.findCounted(params.applicationId);
@@ -57,7 +59,7 @@ export async function readApplicationContents(
 
 /** Removes a developer with everything. */
 export async function removeDeveloper(
-  { removals, countContents }: AdminServices,
+  { removals, countContents }: Services,
   { params, body, changed, baseUrl }: At<'developerId', 'admin/removal-request'>,
 ): Promise<Answer> {
   const { developerId } = params;
@@ -69,7 +71,7 @@ export async function removeDeveloper(
 
 /** Removes an application with everything. */
 export async function removeApplication(
-  { removals, countContents }: AdminServices,
+  { removals, countContents }: Services,
   { params, body, changed, baseUrl }: At<'applicationId', 'admin/removal-request'>,
 ): Promise<Answer> {
   const { applicationId } = params;
@@ -87,7 +89,7 @@ const accepted = (removal: Found, baseUrl: string): Answer => ({
 
 /** Lists removals, the newest first. */
 export async function listRemovals(
-  { removals }: AdminServices,
+  { removals }: Services,
   input: At<never, never, 'admin/removal-query'>,
 ): Promise<Answer> {
   const { after, limit, ...filter } = input.query;
@@ -97,6 +99,6 @@ export async function listRemovals(
 }
 
 /** Reads a removal with its progress. */
-export async function readRemoval({ removals }: AdminServices, { params }: At<'removalId'>): Promise<Answer> {
+export async function readRemoval({ removals }: Services, { params }: At<'removalId'>): Promise<Answer> {
   return { status: 200, body: removalBody(await removals.find(params.removalId)) };
 }

@@ -3,6 +3,11 @@ import type { SearchQuery, SearchResults } from '@lapel/schemas/contracts/types'
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
+type Services = Pick<
+  AdminServices,
+  'overview' | 'findDelivery' | 'fleet' | 'applications' | 'developers' | 'softwareOverview'
+>;
+
 type Result = SearchResults['results'][number];
 type Kind = Result['kind'];
 
@@ -15,7 +20,7 @@ const DELIVERY = /^msg_[0-9a-f]{32}$/;
 
 const result = (kind: Kind, id: string | number, parent: string | null): Result => ({ kind, id: String(id), parent });
 
-async function transaction({ overview }: AdminServices, q: string): Promise<Result[]> {
+async function transaction({ overview }: Services, q: string): Promise<Result[]> {
   if (!NUMBER.test(q) || Number(q) === 0 || !Number.isSafeInteger(Number(q))) return [];
   try {
     const { record } = await overview.find(Number(q));
@@ -26,12 +31,12 @@ async function transaction({ overview }: AdminServices, q: string): Promise<Resu
   }
 }
 
-async function delivery({ findDelivery }: AdminServices, q: string): Promise<Result[]> {
+async function delivery({ findDelivery }: Services, q: string): Promise<Result[]> {
   const applicationId = DELIVERY.test(q) ? await findDelivery(q) : undefined;
   return applicationId === undefined ? [] : [result('delivery', q, applicationId)];
 }
 
-async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
+async function devices({ fleet }: Services, q: string): Promise<Result[]> {
   if (!DIGITS.test(q)) return [];
   const found = await fleet.list({ prefix: q, terms: {}, order: 'deviceId', limit: MOST });
   return found.rows.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
@@ -42,7 +47,7 @@ async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
  * it.
  */
 export async function search(
-  services: AdminServices,
+  services: Services,
   { query: { q: given } }: Input<unknown, unknown, SearchQuery>,
 ): Promise<Answer> {
   const { applications, developers, softwareOverview } = services;

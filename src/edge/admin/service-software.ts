@@ -5,6 +5,8 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
+type Services = Pick<AdminServices, 'software' | 'formatTime'>;
+
 type Kind = 'systemPackages' | 'firmware';
 type AtVersion = At<'package' | 'version'>;
 
@@ -20,25 +22,25 @@ const body = (row: AvailableVersion, formatTime: AdminServices['formatTime']): S
 /** The handlers of system packages or of firmware; they differ only in the name of the list. */
 function handlersOf(kind: Kind, listName: 'systemPackages' | 'firmwareVersions') {
   return {
-    async list({ software, formatTime }: AdminServices, input: List): Promise<Answer> {
+    async list({ software, formatTime }: Services, input: List): Promise<Answer> {
       const { rows, total } = await software[kind].list(input.query);
       const headers = nextPage(input, input.query, total);
       return { status: 200, headers, body: { [listName]: rows.map((row) => body(row, formatTime)), total } };
     },
 
     async put(
-      { software, formatTime }: AdminServices,
+      { software, formatTime }: Services,
       { params, body: patch }: At<'package' | 'version', 'admin/service-software-put'>,
     ): Promise<Answer> {
       return { status: 200, body: body(await software[kind].put(params, patch), formatTime) };
     },
 
-    async remove({ software }: AdminServices, { params }: AtVersion): Promise<Answer> {
+    async remove({ software }: Services, { params }: AtVersion): Promise<Answer> {
       await software[kind].remove(params);
       return { status: 204 };
     },
 
-    async uploadUrl({ software }: AdminServices, { params }: AtVersion): Promise<Answer> {
+    async uploadUrl({ software }: Services, { params }: AtVersion): Promise<Answer> {
       return { status: 200, headers: NO_STORE, body: await software[kind].uploadUrl(params) };
     },
   };

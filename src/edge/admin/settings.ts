@@ -5,6 +5,8 @@ import type { SettingList } from '@lapel/schemas/contracts/types';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
+type Services = Pick<AdminServices, 'settings'>;
+
 /** A setting as administration shows it, without secrets. */
 export function shownSetting({ name, value, isSet }: GivenSetting): SettingList['settings'][number] {
   const { description, ...row } = SETTINGS.find((setting) => setting.name === name) as (typeof SETTINGS)[number];
@@ -19,7 +21,7 @@ export function shownSetting({ name, value, isSet }: GivenSetting): SettingList[
 }
 
 /** Lists the settings in effect, without secrets. */
-export function listSettings({ settings }: AdminServices): Answer {
+export function listSettings({ settings }: Services): Answer {
   const body: SettingList = { settings: settings.map(shownSetting) };
   return { status: 200, body };
 }

@@ -4,13 +4,15 @@ import { toUtc } from '../../runtime/clock.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 
+type Services = Pick<AdminServices, 'software'>;
+
 const keyBody = ({ createdAt, ...key }: SoftwareKey): SchemaTypes['common/software-key'] => ({
   ...key,
   createdAt: toUtc(createdAt),
 });
 
 export async function addSoftwareKey(
-  { software }: AdminServices,
+  { software }: Services,
   { params, body, changed }: At<'developerId', 'admin/software-key-create'>,
 ): Promise<Answer> {
   const key = await software.keys.add(params.developerId, body);
@@ -18,12 +20,12 @@ export async function addSoftwareKey(
   return { status: 201, body: keyBody(key) };
 }
 
-export async function listSoftwareKeys({ software }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
+export async function listSoftwareKeys({ software }: Services, { params }: At<'developerId'>): Promise<Answer> {
   return { status: 200, body: { keys: (await software.keys.list(params.developerId)).map(keyBody) } };
 }
 
 export async function revokeSoftwareKey(
-  { software }: AdminServices,
+  { software }: Services,
   { params }: At<'developerId' | 'keyId'>,
 ): Promise<Answer> {
   await software.keys.revoke(params.developerId, params.keyId);

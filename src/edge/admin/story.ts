@@ -11,6 +11,8 @@ import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 import { type Shown, shownTo } from './shown.ts';
 
+type Services = Pick<AdminServices, 'devices' | 'stories'>;
+
 type Body = SchemaTypes['admin/story-entry'];
 
 function entryBody(entry: StoryEntry, shown: Shown): Body {
@@ -30,7 +32,7 @@ function entryBody(entry: StoryEntry, shown: Shown): Body {
 
 /** Reads the story of a device, newest first. */
 export async function readDeviceStory(
-  { devices, stories }: AdminServices,
+  { devices, stories }: Services,
   input: At<'deviceId', never, 'admin/story-query'>,
 ): Promise<Answer> {
   const { deviceId } = input.params;

@@ -5,9 +5,11 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
+type Services = Pick<ApiServices, 'software' | 'formatTime'>;
+
 /** Lists the versions that the application may install (op 24). */
 export async function listAvailable(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   input: AtApplication<never, 'rest/available-software-query'>,
 ): Promise<Answer> {
   const { caller, query } = input;
@@ -32,6 +34,6 @@ export async function listAvailable(
 }
 
 /** Lists the versions of firmware (op 29). */
-export async function listFirmware({ software }: ApiServices): Promise<Answer> {
+export async function listFirmware({ software }: Services): Promise<Answer> {
   return { status: 200, body: { firmwareVersions: await software.available.firmware() } };
 }

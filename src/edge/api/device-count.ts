@@ -3,6 +3,8 @@ import { readSelector } from '../../core/selection/read-selector.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
+type Services = Pick<ApiServices, 'selection' | 'clock'>;
+
 /** The most versions of an answer. */
 const MOST_VERSIONS = 50;
 
@@ -14,7 +16,7 @@ const mostFrequent = (counts: ReadonlyMap<string | null, number>): { version: st
 
 /** Counts the devices that a selector matches, and what they have. */
 export async function countDevices(
-  { selection, clock }: ApiServices,
+  { selection, clock }: Services,
   { params, body }: AtApplication<'rest/device-count-request'>,
 ): Promise<Answer> {
   const { devices, versionsOf = devices.package } = body;

@@ -2,9 +2,11 @@ import { firmwareState } from '../../core/software/firmware-state.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtDevice } from './services.ts';
 
+type Services = Pick<ApiServices, 'devices' | 'statuses' | 'software'>;
+
 /** Reads the firmware that a device last reported. */
 export async function readFirmware(
-  { devices, statuses, software }: ApiServices,
+  { devices, statuses, software }: Services,
   { params, caller }: AtDevice,
 ): Promise<Answer> {
   await devices.requireActivated(caller, params.deviceId);

@@ -5,6 +5,8 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDevice, AtOwnDevice } from './services.ts';
 
+type Services = Pick<ApiServices, 'devices' | 'statuses' | 'formatTime'>;
+
 type Reported = Omit<DeviceStatus, 'deviceId' | 'connected' | 'lastSeenAt' | 'reportedAt'>;
 
 const NOTHING_REPORTED: Reported = {
@@ -33,7 +35,7 @@ function statusBody(state: DeviceState, formatTime: (micros: number) => string):
 
 /** Reads the status of a device (op 7). */
 export async function readStatus(
-  { devices, statuses, formatTime }: ApiServices,
+  { devices, statuses, formatTime }: Services,
   { params, caller }: AtDevice,
 ): Promise<Answer> {
   await devices.requireActivated(caller, params.deviceId);
@@ -42,7 +44,7 @@ export async function readStatus(
 
 /** Lists the status of the devices of the application (op 8). */
 export async function listStatuses(
-  { statuses, formatTime }: ApiServices,
+  { statuses, formatTime }: Services,
   input: AtApplication<never, 'rest/device-status-query'>,
 ): Promise<Answer> {
   const { devices, more, total } = await statuses.list(input.caller.applicationId, input.query);
@@ -55,7 +57,7 @@ export async function listStatuses(
 }
 
 /** Reads the hardware properties of a device (op 9). */
-export async function readHardware({ devices }: ApiServices, { params, caller }: AtOwnDevice): Promise<Answer> {
+export async function readHardware({ devices }: Services, { params, caller }: AtOwnDevice): Promise<Answer> {
   const { deviceId, hardwareProperties } = await devices.requireLinked(caller.developerId, params.deviceId);
   const { model = null, camera = null, ...addresses } = (hardwareProperties ?? {}) as NonNullable<HardwareProperties>;
   const body: DeviceHardware = { deviceId, model, camera, ...addresses };

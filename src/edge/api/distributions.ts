@@ -4,9 +4,11 @@ import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtVersion } from './services.ts';
 import { versionUri } from './versions.ts';
 
+type Services = Pick<ApiServices, 'software' | 'deprecations' | 'formatTime'>;
+
 /** Reads whether a version is distributed (op 25). */
 export async function readDistribution(
-  { software, deprecations, formatTime }: ApiServices,
+  { software, deprecations, formatTime }: Services,
   { params, caller, baseUrl }: AtVersion,
 ): Promise<Answer> {
   const startedAt = await software.distributions.startedAt(caller.developerId, params);
@@ -21,7 +23,7 @@ export async function readDistribution(
 
 /** Starts the distribution of a version (op 26). */
 export async function startDistribution(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   { params, caller, baseUrl }: AtVersion,
 ): Promise<Answer> {
   const startedAt = await software.distributions.start(caller, params);
@@ -35,7 +37,7 @@ export async function startDistribution(
 }
 
 /** Stops the distribution of a version (op 27). */
-export async function stopDistribution({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
+export async function stopDistribution({ software }: Services, { params, caller }: AtVersion): Promise<Answer> {
   await software.distributions.stop(caller.developerId, params);
   return { status: 204 };
 }

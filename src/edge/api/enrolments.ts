@@ -5,6 +5,11 @@ import type { Answer, Input } from '../http/route.ts';
 import { isPrivate } from './private-way.ts';
 import type { ApiServices } from './services.ts';
 
+type Services = Pick<
+  ApiServices,
+  'enrolments' | 'enrolmentLimits' | 'proxies' | 'clientCertificates' | 'metrics' | 'renewals'
+>;
+
 /** Seconds after which a device that waits for a person should ask again. */
 const ASK_AGAIN_SECONDS = 60;
 
@@ -33,7 +38,7 @@ function admit(metrics: ApiServices['metrics'], verdicts: readonly ({ waitSecond
  * wrong credentials of their address.
  */
 export async function enrolDevice(
-  { enrolments, enrolmentLimits, proxies, clientCertificates, metrics }: ApiServices,
+  { enrolments, enrolmentLimits, proxies, clientCertificates, metrics }: Services,
   { body, stream, address, requestId }: Input<unknown, SchemaTypes['rest/enrolment-request']>,
 ): Promise<Answer> {
   if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');
@@ -51,7 +56,7 @@ export async function enrolDevice(
 
 /** Gives a device its next certificate, for the present one, which it shows. */
 export async function renewCertificate(
-  { renewals, enrolmentLimits, proxies, clientCertificates, metrics }: ApiServices,
+  { renewals, enrolmentLimits, proxies, clientCertificates, metrics }: Services,
   { body, stream, address, requestId }: Input<unknown, SchemaTypes['rest/renewal-request']>,
 ): Promise<Answer> {
   if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');

@@ -5,6 +5,8 @@ import type { Answer } from '../http/route.ts';
 import { createAuthorize } from './authorize.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
+type Services = Pick<ApiServices, 'feed'> & Parameters<typeof createAuthorize>[0];
+
 const DEVICES = 'svc:device:read';
 const APPLICATION = 'svc:application:read';
 
@@ -22,10 +24,7 @@ function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
  * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
  */
 export async function readFeed(
-  {
-    feed,
-    ...services
-  }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications' | 'clientCertificates' | 'clock' | 'members'>,
+  { feed, ...services }: Services,
   { params, query, stream, caller }: AtApplication<never, 'common/feed-query'>,
 ): Promise<Answer> {
   const { applicationId } = params;

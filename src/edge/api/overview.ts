@@ -12,13 +12,12 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
 
+type Services = Pick<ApiServices, 'fleet' | 'clock' | 'overview' | 'software' | 'installations'>;
+
 type Own<Params, Query = unknown> = Input<{ applicationId: string } & Params, unknown, Query, Application>;
 
 /** Lists the devices that are activated, or being activated, for the application. */
-export async function listOwnDevices(
-  { fleet, clock }: ApiServices,
-  input: Own<unknown, OwnDeviceQuery>,
-): Promise<Answer> {
+export async function listOwnDevices({ fleet, clock }: Services, input: Own<unknown, OwnDeviceQuery>): Promise<Answer> {
   const { applicationId } = input.params;
   const query = readFleetQuery({ ...input.query, applicationId }, clock.now());
   const { rows: devices, next } = await fleet.list(query);
@@ -28,7 +27,7 @@ export async function listOwnDevices(
 
 /** Lists the transactions of all devices of the application. */
 export async function listOwnTransactions(
-  { overview, clock }: ApiServices,
+  { overview, clock }: Services,
   input: Own<unknown, OwnTransactionQuery>,
 ): Promise<Answer> {
   const { applicationId } = input.params;
@@ -44,7 +43,7 @@ export async function listOwnTransactions(
  * it did not exist.
  */
 export async function readOwnTransaction(
-  { overview }: ApiServices,
+  { overview }: Services,
   { params: { applicationId, transactionId } }: Own<{ transactionId: number }>,
 ): Promise<Answer> {
   const found = await overview.find(transactionId);
@@ -54,7 +53,7 @@ export async function readOwnTransaction(
 
 /** Lists the application's devices that have a version installed, wait for it, or failed to install it. */
 export async function listInstallations(
-  { software, installations }: ApiServices,
+  { software, installations }: Services,
   input: Own<{ package: string; version: string }, OwnInstallationQuery>,
 ): Promise<Answer> {
   const { params, query, caller } = input;

@@ -6,6 +6,8 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtPackage } from './services.ts';
 
+type Services = Pick<ApiServices, 'software' | 'formatTime'>;
+
 type FormatTime = ApiServices['formatTime'];
 
 const packageBody = (row: Package, formatTime: FormatTime): PackageRecord => ({
@@ -17,7 +19,7 @@ const packageBody = (row: Package, formatTime: FormatTime): PackageRecord => ({
 
 /** Lists the packages of the developer (op 12). */
 export async function listPackages(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   input: AtApplication<never, 'common/paging-query'>,
 ): Promise<Answer> {
   const { caller, query } = input;
@@ -28,7 +30,7 @@ export async function listPackages(
 
 /** Lists the uploads for packages of the developer whose file differs from its registration. */
 export async function listOwnBinaryWarnings(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   input: AtApplication<never, 'common/paging-query'>,
 ): Promise<Answer> {
   const { caller, query } = input;
@@ -38,7 +40,7 @@ export async function listOwnBinaryWarnings(
 
 /** Registers a package (op 13). */
 export async function registerPackage(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   { params, caller, body, baseUrl, changed }: AtApplication<'rest/package-create'>,
 ): Promise<Answer> {
   const row = await software.packages.register(caller.developerId, body);
@@ -49,7 +51,7 @@ export async function registerPackage(
 
 /** Changes the display name of a package (op 14). */
 export async function updatePackage(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   { params, caller, body, changed }: AtPackage<'rest/package-update'>,
 ): Promise<Answer> {
   const { displayName } = await software.packages.find(caller.developerId, params.package);
@@ -59,7 +61,7 @@ export async function updatePackage(
 }
 
 /** Deletes a package (op 15). */
-export async function removePackage({ software }: ApiServices, { params, caller }: AtPackage): Promise<Answer> {
+export async function removePackage({ software }: Services, { params, caller }: AtPackage): Promise<Answer> {
   await software.packages.remove(caller.developerId, params.package);
   return { status: 204 };
 }

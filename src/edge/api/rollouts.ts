@@ -15,6 +15,8 @@ import { rolloutDevicesAnswer } from '../http/rollout-answers.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtRollout } from './services.ts';
 
+type Services = Pick<ApiServices, 'rolloutViews' | 'rollouts' | 'contracts' | 'transactions' | 'clock'>;
+
 /** The schema of the body of each operation. */
 const SCHEMAS: Record<RolloutOperation, SchemaName> = {
   setApn: 'rest/apn-settings',
@@ -46,10 +48,7 @@ function checkCreate(contracts: Contracts, body: RolloutCreate, now: number): vo
 }
 
 /** Starts a rollout. */
-export async function startRollout(
-  services: ApiServices,
-  input: AtApplication<'rest/rollout-create'>,
-): Promise<Answer> {
+export async function startRollout(services: Services, input: AtApplication<'rest/rollout-create'>): Promise<Answer> {
   const { rollouts, transactions, contracts, clock } = services;
   const { body, caller, baseUrl, headers, changed } = input;
   const { applicationId, developerId } = caller;
@@ -101,7 +100,7 @@ export async function startRollout(
 
 /** Lists the rollouts of the application, the newest first. */
 export async function listRollouts(
-  { rolloutViews }: ApiServices,
+  { rolloutViews }: Services,
   input: AtApplication<never, 'rest/rollout-query'>,
 ): Promise<Answer> {
   const { after, limit, ...filter } = input.query;
@@ -127,14 +126,14 @@ const stateOf = ({ label, plan }: Rollout): unknown =>
 const tagged = (rollout: Rollout): Record<string, string> => ({ ETag: entityTag(stateOf(rollout)) });
 
 /** Shows a rollout. */
-export async function readRollout({ rollouts, rolloutViews }: ApiServices, { params }: AtRollout): Promise<Answer> {
+export async function readRollout({ rollouts, rolloutViews }: Services, { params }: AtRollout): Promise<Answer> {
   const rollout = await rollouts.find(params.rolloutId, params.applicationId);
   return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Makes the handler of an action that answers with the rollout. */
 function action(name: 'pause' | 'resume' | 'cancel', handlerName: string) {
-  const handler = async ({ rollouts, rolloutViews }: ApiServices, input: AtRollout): Promise<Answer> => {
+  const handler = async ({ rollouts, rolloutViews }: Services, input: AtRollout): Promise<Answer> => {
     const rollout = await rollouts[name](input.params.rolloutId, by(input));
     return { status: 200, body: await rolloutViews.detail(rollout) };
   };
@@ -146,7 +145,7 @@ export const cancelRollout = action('cancel', 'cancelRollout');
 
 /** Approves the present stage, or the named one. */
 export async function approveRollout(
-  { rollouts, rolloutViews }: ApiServices,
+  { rollouts, rolloutViews }: Services,
   input: AtRollout<'rest/rollout-approval'>,
 ): Promise<Answer> {
   const rollout = await rollouts.approve(input.params.rolloutId, by(input), input.body.stage);
@@ -155,7 +154,7 @@ export async function approveRollout(
 
 /** Changes the rules of a rollout that is paused or scheduled. */
 export async function updateRollout(
-  { rollouts, rolloutViews, contracts }: ApiServices,
+  { rollouts, rolloutViews, contracts }: Services,
   input: AtRollout<'rest/rollout-update'>,
 ): Promise<Answer> {
   const { window, abort } = input.body;
@@ -178,13 +177,13 @@ export async function updateRollout(
 }
 
 /** Lets failed devices have another command. */
-export async function retryRollout({ rollouts }: ApiServices, input: AtRollout<'rest/rollout-retry'>): Promise<Answer> {
+export async function retryRollout({ rollouts }: Services, input: AtRollout<'rest/rollout-retry'>): Promise<Answer> {
   const devices = await rollouts.retryFailed(input.params.rolloutId, by(input), input.body.code);
   return { status: 200, body: { devices } };
 }
 /** Lists the devices of a rollout; as CSV if the caller accepts only that. */
 export async function listRolloutDevices(
-  { rollouts, rolloutViews }: ApiServices,
+  { rollouts, rolloutViews }: Services,
   input: AtRollout<never, 'rest/rollout-device-query'>,
 ): Promise<Answer> {
   const { rolloutId } = await rollouts.find(input.params.rolloutId, input.params.applicationId);
@@ -192,10 +191,7 @@ export async function listRolloutDevices(
 }
 
 /** Reads the results of a rollout over time. */
-export async function readRolloutResults(
-  { rollouts, rolloutViews }: ApiServices,
-  { params }: AtRollout,
-): Promise<Answer> {
+export async function readRolloutResults({ rollouts, rolloutViews }: Services, { params }: AtRollout): Promise<Answer> {
   return {
     status: 200,
     body: await rolloutViews.results(await rollouts.find(params.rolloutId, params.applicationId)),

@@ -7,11 +7,13 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import { type ApiServices, type AtApplication, seesKey } from './services.ts';
 
+type Services = Pick<ApiServices, 'deprecations' | 'applications'>;
+
 const stateOf = (settings: Settings): unknown => SETTING_NAMES.map((name) => settings[name]);
 const tagOf = (settings: Settings): string => entityTag(stateOf(settings));
 
 /** Reads the settings of the application (op 1). A person who only looks does not see the key that signs webhooks. */
-export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }: AtApplication): Answer {
+export function readSettings({ deprecations }: Services, { caller, baseUrl }: AtApplication): Answer {
   const body: ApplicationSettings = {};
   if (caller.authenticationKey !== null && seesKey(caller)) body.authenticationKey = caller.authenticationKey;
   for (const name of SETTING_NAMES) {
@@ -25,7 +27,7 @@ export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }:
 
 /** Changes settings of the application (op 2). */
 export async function updateSettings(
-  { applications, deprecations }: ApiServices,
+  { applications, deprecations }: Services,
   { params, body, baseUrl, headers, changed }: AtApplication<'rest/application-settings-update'>,
 ): Promise<Answer> {
   const check = matcher(headers);
@@ -46,7 +48,7 @@ const deprecationOf = (deprecations: Deprecations, named: object, baseUrl: strin
   'remoteSupportEvent' in named ? deprecations.headers('remoteSupportEvent', baseUrl) : {};
 
 /** Issues the authenticationKey (op 3). */
-export async function issueKey({ applications }: ApiServices, { params, changed }: AtApplication): Promise<Answer> {
+export async function issueKey({ applications }: Services, { params, changed }: AtApplication): Promise<Answer> {
   const { authenticationKey } = await applications.issueKey(params.applicationId);
   await changed({ replaced: ['authenticationKey'] });
   return { status: 201, headers: NO_STORE, body: { authenticationKey } };

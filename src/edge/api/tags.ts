@@ -4,18 +4,20 @@ import { entityTag, matcher } from '../http/entity-tag.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDevice } from './services.ts';
 
+type Services = Pick<ApiServices, 'tags' | 'selection' | 'clock'>;
+
 const stateOf = (tags: Readonly<Record<string, string>>): unknown =>
   Object.entries(tags).toSorted(([one], [other]) => (one < other ? -1 : 1));
 
 /** Reads the tags of a device. */
-export async function readTags({ tags }: ApiServices, { params, caller }: AtDevice): Promise<Answer> {
+export async function readTags({ tags }: Services, { params, caller }: AtDevice): Promise<Answer> {
   const body = await tags.find(caller, params.deviceId);
   return { status: 200, headers: { ETag: entityTag(stateOf(body)) }, body };
 }
 
 /** Changes tags of a device; the answer has all its tags. */
 export async function updateTags(
-  { tags }: ApiServices,
+  { tags }: Services,
   { params, caller, body, headers }: AtDevice<'common/tag-patch'>,
 ): Promise<Answer> {
   const check = matcher(headers);
@@ -25,7 +27,7 @@ export async function updateTags(
 
 /** Changes tags of all devices that a selector matches. */
 export async function updateTagsOfMany(
-  { tags, selection, clock }: ApiServices,
+  { tags, selection, clock }: Services,
   { params, body }: AtApplication<'rest/tagging'>,
 ): Promise<Answer> {
   const selector = readSelector(body.devices, clock.now());

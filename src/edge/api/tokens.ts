@@ -7,6 +7,11 @@ import type { RateLimitVerdict } from '../http/rate-limit.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
 
+type Services = Pick<
+  ApiServices,
+  'applications' | 'clientCertificates' | 'clock' | 'accessTokens' | 'tokenLimit' | 'metrics'
+>;
+
 // Headers of every answer of the token endpoint (RFC 6749 5.1).
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 // The form of a Basic header (RFC 7617). An empty secret has this form as well; it is refused later as wrong.
@@ -16,7 +21,7 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 type Client = { applicationId: string } & Proof;
 
 /** Finds the client by its secret (RFC 6749 2.3.1). */
-async function clientBySecret({ applications }: ApiServices, authorization: string): Promise<Client> {
+async function clientBySecret({ applications }: Services, authorization: string): Promise<Client> {
   const client = basicCredentials(authorization);
   if (!client) throw wrongClient('client authentication is missing or malformed');
   const { applicationId, secret } = client;
@@ -31,7 +36,7 @@ async function clientBySecret({ applications }: ApiServices, authorization: stri
 
 /** Finds the client by its certificate (RFC 8705 2), and the `client_id` of its form. */
 async function clientByCertificate(
-  { applications, clientCertificates, clock }: ApiServices,
+  { applications, clientCertificates, clock }: Services,
   { stream, readForm }: Pick<Input, 'stream' | 'readForm'>,
 ): Promise<Client> {
   const shown = clientCertificates.of(stream);
@@ -54,7 +59,7 @@ async function clientByCertificate(
  * have a form of their own: see tokenError.
  */
 export async function issueToken(
-  services: ApiServices,
+  services: Services,
   { headers, stream, readForm }: Pick<Input, 'headers' | 'stream' | 'readForm'>,
 ): Promise<Answer> {
   const { accessTokens, tokenLimit, metrics } = services;
@@ -148,13 +153,13 @@ function formDecoded(text: string): string {
 }
 
 /** The public keys of the access tokens (RFC 7517). Verifiers may keep them for five minutes. */
-export async function readJwks({ accessTokens }: ApiServices): Promise<Answer> {
+export async function readJwks({ accessTokens }: Services): Promise<Answer> {
   return { status: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body: await accessTokens.jwks() };
 }
 
 /** The metadata of the authorization server (RFC 8414 2). */
 export function readMetadata(
-  { clientCertificates: { methods } }: ApiServices,
+  { clientCertificates: { methods } }: Services,
   { baseUrl }: Pick<Input, 'baseUrl'>,
 ): Answer {
   return {

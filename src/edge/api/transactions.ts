@@ -6,6 +6,8 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtDevice, AtTransaction } from './services.ts';
 
+type Services = Pick<ApiServices, 'transactions' | 'devices' | 'statuses' | 'formatTime'>;
+
 // Used in place of the versions of the device when the warning of no record depends on them, which saves a read.
 const ANY = { firmware: null, managementClient: null };
 
@@ -14,7 +16,7 @@ const ANY = { firmware: null, managementClient: null };
  * the device last reported are too old for the command.
  */
 async function bodyMaker(
-  { statuses, formatTime }: Pick<ApiServices, 'statuses' | 'formatTime'>,
+  { statuses, formatTime }: Services,
   deviceId: string,
   records: TransactionRecord[],
 ): Promise<(record: TransactionRecord) => object> {
@@ -23,7 +25,7 @@ async function bodyMaker(
 }
 
 /** Reads a transaction. */
-export async function readTransaction(services: ApiServices, { params }: AtTransaction): Promise<Answer> {
+export async function readTransaction(services: Services, { params }: AtTransaction): Promise<Answer> {
   const record = await services.transactions.find(params.applicationId, params.deviceId, params.transactionId);
   const bodyOf = await bodyMaker(services, params.deviceId, [record]);
   return { status: 200, body: bodyOf(record) };
@@ -31,7 +33,7 @@ export async function readTransaction(services: ApiServices, { params }: AtTrans
 
 /** Lists the transactions of a device, newest first. The device must be activated for the caller's application. */
 export async function listTransactions(
-  services: ApiServices,
+  services: Services,
   input: AtDevice<never, 'rest/transaction-list-query'>,
 ): Promise<Answer> {
   const { params, query, caller } = input;
@@ -44,7 +46,7 @@ export async function listTransactions(
 }
 
 /** Cancels a transaction. */
-export async function cancelTransaction({ transactions }: ApiServices, { params }: AtTransaction): Promise<Answer> {
+export async function cancelTransaction({ transactions }: Services, { params }: AtTransaction): Promise<Answer> {
   await transactions.cancel(params.applicationId, params.deviceId, params.transactionId);
   return { status: 204 };
 }

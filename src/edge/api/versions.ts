@@ -10,6 +10,8 @@ import type { Answer } from '../http/route.ts';
 import { binaryBody } from './binaries.ts';
 import type { ApiServices, AtPackage, AtVersion } from './services.ts';
 
+type Services = Pick<ApiServices, 'software' | 'formatTime'>;
+
 const versionBody = (row: Version, formatTime: ApiServices['formatTime']): VersionRecord => ({
   package: row.package,
   version: row.version,
@@ -43,7 +45,7 @@ function ofRemoved(error: unknown): Binary {
 
 /** The versions of a page, each with the state of its binary and of its distribution. */
 async function detailed(
-  { software, formatTime }: Pick<ApiServices, 'software' | 'formatTime'>,
+  { software, formatTime }: Services,
   developerId: string,
   rows: readonly Version[],
 ): Promise<VersionRecord[]> {
@@ -65,7 +67,7 @@ async function detailed(
 
 /** Lists the versions of a package (op 16). */
 export async function listVersions(
-  services: ApiServices,
+  services: Services,
   input: AtPackage<never, 'rest/version-list-query'>,
 ): Promise<Answer> {
   const { software, formatTime } = services;
@@ -86,7 +88,7 @@ export async function listVersions(
 
 /** Registers a version (op 17). */
 export async function registerVersion(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   { params, caller, body, baseUrl, changed }: AtPackage<'rest/version-create'>,
 ): Promise<Answer> {
   const row = await software.versions.register(caller.developerId, params.package, body);
@@ -97,7 +99,7 @@ export async function registerVersion(
 
 /** Changes the description of a version (op 18). */
 export async function updateVersion(
-  { software, formatTime }: ApiServices,
+  { software, formatTime }: Services,
   { params, caller, body, changed }: AtVersion<'rest/version-update'>,
 ): Promise<Answer> {
   const { description } = await software.versions.find(caller.developerId, params);
@@ -107,7 +109,7 @@ export async function updateVersion(
 }
 
 /** Deletes a version (op 19). */
-export async function removeVersion({ software }: ApiServices, { params, caller }: AtVersion): Promise<Answer> {
+export async function removeVersion({ software }: Services, { params, caller }: AtVersion): Promise<Answer> {
   await software.versions.remove(caller.developerId, params);
   return { status: 204 };
 }

@@ -6,9 +6,11 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
 
+type Services = Pick<ApiServices, 'deliveryLog' | 'formatTime' | 'parseTime'>;
+
 /** Lists the webhook deliveries of the application, newest first. */
 export async function listDeliveries(
-  { deliveryLog, formatTime, parseTime }: ApiServices,
+  { deliveryLog, formatTime, parseTime }: Services,
   input: AtApplication<never, 'rest/delivery-list-query'>,
 ): Promise<Answer> {
   const { params, query } = input;
@@ -29,20 +31,20 @@ export async function listDeliveries(
 }
 
 /** Reads a delivery with its body and the results of its failed attempts. */
-export async function readDelivery({ deliveryLog }: ApiServices, { params }: AtDelivery): Promise<Answer> {
+export async function readDelivery({ deliveryLog }: Services, { params }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
   return { status: 200, headers: NO_STORE, body: deliveryDetail(delivery) };
 }
 
 /** Sends a delivery again. */
-export async function redeliver({ deliveryLog }: ApiServices, { params }: AtDelivery): Promise<Answer> {
+export async function redeliver({ deliveryLog }: Services, { params }: AtDelivery): Promise<Answer> {
   await deliveryLog.redeliver(params.applicationId, params.deliveryId);
   return { status: 202 };
 }
 
 /** Sends the deliveries of a time range again. */
 export async function redeliverRange(
-  { deliveryLog, parseTime }: ApiServices,
+  { deliveryLog, parseTime }: Services,
   { params, body }: AtApplication<'rest/redelivery-range'>,
 ): Promise<Answer> {
   const { since, until, dryRun, ...filter } = body;
@@ -57,7 +59,7 @@ export async function redeliverRange(
 
 /** Sends a test event to a receiver of the application. */
 export async function sendTestEvent(
-  { deliveryLog }: ApiServices,
+  { deliveryLog }: Services,
   { params, body }: AtApplication<'rest/webhook-test'>,
 ): Promise<Answer> {
   return { status: 202, body: { deliveryId: await deliveryLog.test(params.applicationId, body.setting) } };
