@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/database/sql.ts';
 import { type Clearing, type Leaver, pagesBy } from '../applications/clearing.ts';
-import type { Devices, Revoke } from './devices.ts';
+import type { Revoke } from './device-credentials.ts';
+import type { Devices } from './devices.ts';
 
 /** The number of devices whose connections are ended in one commit at most. */
 const CONNECTIONS_AT_ONCE = 50;

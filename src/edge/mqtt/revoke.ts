@@ -1,4 +1,4 @@
-import type { Revoke } from '../../core/devices/devices.ts';
+import type { Revoke } from '../../core/devices/device-credentials.ts';
 import type { Takeover } from '../../core/sessions/takeover.ts';
 import type { Broker } from './broker.ts';
 
