@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { STORED } from '../../src/core/requests/device-requests.ts';
+import { STORED } from '../../src/core/requests/request-storing.ts';
 import { RESPONSE_WINDOW } from '../../src/core/requests/response-sender.ts';
 import { checkMessage } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
