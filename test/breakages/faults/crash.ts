@@ -88,26 +88,15 @@ export const CRASH: readonly Breakage[] = [
     kind: 'loss in a crash',
     patches: [
       {
-        file: 'core/transactions/transaction-repository.ts',
-        search: `\`INSERT INTO transactions
-     (device_id,`,
-        replacement: `\`INSERT OR REPLACE INTO transactions
-     (transaction_id, device_id,`,
+        file: 'platform/database/written-sets.ts',
+        search: '`INSERT INTO',
+        replacement: '`INSERT OR REPLACE INTO',
       },
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: `VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?)\`,
-  ['text',`,
-        replacement: `VALUES (?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?)\`,
-  ['bigint', 'text',`,
-      },
-      {
-        file: 'core/transactions/transaction-repository.ts',
-        search: `SqlValue[] => [
-  transaction.deviceId,`,
-        replacement: `SqlValue[] => [
-  ++last,
-  transaction.deviceId,`,
+        search: "  ['device_id', 'text',",
+        replacement: `  ['transaction_id', 'bigint', () => ++last],
+  ['device_id', 'text',`,
       },
       {
         file: 'core/transactions/transaction-repository.ts',
