@@ -2,10 +2,11 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Micros } from '../../runtime/units.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Bus } from './bus.ts';
+import { createConnectedDevices } from './connected-devices.ts';
 import type { Nodes } from './nodes.ts';
+import { createOwnerCheck, type Held } from './owner-check.ts';
 import * as repository from './owner-repository.ts';
 import { Superseded } from './superseded.ts';
 
@@ -18,17 +19,6 @@ export type Fence = (unit: UnitOfWork) => Promise<void>;
 /** Writes this node's new name into all rows that hold its old one. */
 export type Renaming = (unit: UnitOfWork, from: string, to: string) => Promise<unknown>;
 
-/** A device that is connected to this node. */
-interface Held {
-  epoch: number;
-  /**
-   * The name of this node in the device's row. It differs from the present name while a new name is not written yet.
-   */
-  nodeId: string;
-  /** Ends the connection, without carrying out its will. */
-  end(): void;
-}
-
 interface Parts {
   database: Database;
   clock: Pick<Clock, 'now'>;
@@ -37,14 +27,6 @@ interface Parts {
   log: Log;
   metrics: Pick<Metrics, 'clusterFenced'>;
 }
-
-/** The most rows of devices that one query reads. */
-const PAGE = 2_000;
-/**
- * Microseconds in which a transaction may be committed after one with a higher number. A unit of work takes at most some
- * five seconds.
- */
-const LATE = 20_000_000;
 
 export type Ownership = ReturnType<typeof createOwnership>;
 
@@ -56,12 +38,8 @@ export type Ownership = ReturnType<typeof createOwnership>;
  */
 export function createOwnership({ database, clock, nodes, bus, log, metrics }: Parts) {
   const held = new Map<string, Held>();
-  /** Rows that name this node although the device has no connection here, as the last comparison found them. */
-  let strays = new Map<string, number>();
   /** Connections that have ended, and whose end could not be stored yet. */
   const unreleased = new Map<string, number>();
-  /** The highest transactionIds that checks have found, with the times at which they looked; see `heal`. */
-  let marks: { at: Micros; newest: number }[] = [];
   const work = createWork();
   const renaming: Renaming[] = [];
   let leaving = false;
@@ -135,48 +113,7 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
     if (epoch !== one.epoch && held.get(deviceId) === one) superseded(deviceId, one);
   }
 
-  /** Calls `found` for devices with due transactions above a number. */
-  async function findNew(found: (due: repository.DueOfDevice) => void, above: number): Promise<void> {
-    const nodeId = nodes.id();
-    const all = new Map<string, repository.DueOfDevice>();
-    for (let after: number | undefined = above; after !== undefined; ) {
-      const rows: repository.DueOfDevice[] = await repository.dueBehind(database.prompt, nodeId, after, PAGE);
-      for (const row of rows)
-        all.set(row.deviceId, { ...row, cancels: row.cancels || all.get(row.deviceId)?.cancels === true });
-      after = rows.length === PAGE ? rows.at(-1)?.newest : undefined;
-    }
-    for (const due of all.values()) if (held.get(due.deviceId)?.epoch === due.epoch) found(due);
-  }
-
-  /**
-   * Compares the connections of this node with the database, and calls `found` for devices with due transactions. A
-   * connection is closed when the database no longer names this node for its device. A row that names this node without
-   * a connection is released only when two comparisons in a row find it, because a login may be in progress during the
-   * first.
-   */
-  async function compare(found: (due: repository.DueOfDevice) => void): Promise<void> {
-    const nodeId = nodes.id();
-    const before = new Map([...held].filter(([, one]) => one.nodeId === nodeId));
-    const seen = new Set<string>();
-    const unheld = new Map<string, number>();
-    let after: string | undefined = '';
-    while (after !== undefined) {
-      const rows: repository.Owned[] = await repository.ownedBy(database.prompt, nodeId, after, PAGE);
-      for (const { deviceId, epoch, newest, cancels } of rows) {
-        const one = held.get(deviceId);
-        seen.add(deviceId);
-        if (!one) unheld.set(deviceId, epoch);
-        else if (one.epoch === epoch && newest !== null) found({ deviceId, epoch, newest, cancels: cancels === true });
-      }
-      after = rows.length === PAGE ? rows.at(-1)?.deviceId : undefined;
-    }
-    if (nodeId !== nodes.id() || !nodes.mayAct()) return;
-    for (const [deviceId, one] of before)
-      if (!seen.has(deviceId) && held.get(deviceId) === one) superseded(deviceId, one);
-    for (const [deviceId, epoch] of unheld)
-      if (strays.get(deviceId) === epoch && !held.has(deviceId)) void release(deviceId, epoch);
-    strays = unheld;
-  }
+  const check = createOwnerCheck({ database, clock, nodes, held, superseded, release });
 
   bus.on('close', (about) => {
     const [deviceId = '', epoch] = about.split(' ');
@@ -264,31 +201,7 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
       if (nodeId !== null) bus.send(nodeId, { kind, about: deviceId });
     },
 
-    /** Returns those of the given devices that are connected to a live node. */
-    async connected(deviceIds: readonly string[]): Promise<ReadonlySet<string>> {
-      const owners = deviceIds.length === 0 ? [] : await repository.ownersOf(database.read, deviceIds);
-      return new Set(owners.filter(({ nodeId }) => nodes.isLive(nodeId)).map(({ deviceId }) => deviceId));
-    },
-
-    /** All connected devices; undefined when there are more than `most`. */
-    async connectedIds(most: number): Promise<string[] | undefined> {
-      const live = nodes.live().map(({ nodeId }) => nodeId);
-      const deviceIds = await repository.ownedByAny(database.read, live, most + 1);
-      return deviceIds.length > most ? undefined : deviceIds;
-    },
-
-    /** The number of devices that are connected, to whichever node. */
-    connectedCount: (): Promise<number> =>
-      repository.countOwnedByAny(
-        database.aside,
-        nodes.live().map(({ nodeId }) => nodeId),
-      ),
-
-    /** The node to which a device is connected; null when it is not connected. */
-    async nodeOf(deviceId: string): Promise<string | null> {
-      const [owner] = await repository.ownersOf(database.read, [deviceId]);
-      return owner && nodes.isLive(owner.nodeId) ? owner.nodeId : null;
-    },
+    ...createConnectedDevices({ database, nodes }),
 
     /**
      * Looks in the database for work whose hints were lost. `found` is called for each connected device with due
@@ -301,21 +214,14 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
         unreleased.delete(deviceId);
         void release(deviceId, epoch);
       }
-      const at = clock.now();
-      const newest = await repository.newestTransaction(database.prompt);
-      // What was committed late had to be visible to the former check.
-      const former = marks.at(-1)?.at ?? at;
-      const mark = marks.findLast((one) => former - one.at >= LATE);
-      if (isThorough || mark === undefined) await compare(found);
-      else await findNew(found, mark.newest);
-      marks = [...marks.filter((one) => one.at >= (mark?.at ?? 0)), { at, newest }];
+      await check.look(found, isThorough);
     },
 
     /**
      * Ends every connection of this node, because the devices may have got messages from a database that no longer exists.
      */
     endAll(): void {
-      marks = []; // the numbers of the other database may be lower
+      check.startOver();
       for (const [deviceId, one] of held) end(deviceId, one);
     },
 
