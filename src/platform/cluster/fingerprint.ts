@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import type { Config } from '../../config.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /**
  * A digest by which nodes compare a secret without showing it. A token of 32 random characters cannot be guessed from
@@ -49,3 +50,24 @@ export const lackingSettings = (config: Config): string[] =>
     ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all nodes must accept
     ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on a single machine
   ].flatMap(([name, value]) => (value === null ? [name] : []));
+
+/** The settings that a node lacks, separated by spaces. */
+interface Lacking {
+  lacking: string;
+}
+
+/**
+ * Throws SETTING_INVALID when this node, or one of the others, lacks a setting that it needs before they may run at one
+ * database.
+ */
+export function requirePermitted(own: Lacking, others: readonly (Lacking & { nodeId: string })[]): void {
+  const alone = others.find(({ lacking }) => lacking !== '');
+  const [needed] = own.lacking.split(' ');
+  if (others.length > 0 && needed) {
+    const problem = 'is needed, because another node runs on this database';
+    throw new DomainError('SETTING_INVALID', { values: { setting: needed, problem } });
+  }
+  if (!alone) return;
+  const problem = `node ${alone.nodeId} runs on this database without ${alone.lacking.replaceAll(' ', ', ')}; it needs these settings before another node may join`;
+  throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
+}

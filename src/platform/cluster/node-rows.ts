@@ -109,19 +109,32 @@ export async function insertNode(
 }
 
 /** A node as a renewal reads it; its fingerprint is null when it started before a given time. */
-export type NodeRead = Omit<Node, 'fingerprint'> & { fingerprint: string | null };
+type NodeRead = Omit<Node, 'fingerprint'> & { fingerprint: string | null };
+
+/** Adds the fingerprints that were read before. Reads all again if one is missing, as after a clock was set back. */
+async function withFingerprints(
+  connection: RawConnection,
+  read: readonly NodeRead[],
+  before: readonly Node[],
+): Promise<readonly Node[]> {
+  const known = new Map(before.map((node) => [node.nodeId, node.fingerprint]));
+  const nodes = read.map((node) => ({ ...node, fingerprint: node.fingerprint ?? known.get(node.nodeId) }));
+  const isWhole = (all: readonly (Omit<Node, 'fingerprint'> & { fingerprint: string | undefined })[]): all is Node[] =>
+    all.every(({ fingerprint }) => fingerprint !== undefined);
+  return isWhole(nodes) ? nodes : liveNodes(connection);
+}
 
 /**
  * Renews a lease that has not expired; returns the live nodes. This node is missing from them when its lease had expired.
- * Fingerprints never change and are long, so those of nodes that started up to `knownUntil` are not read again.
+ * Fingerprints never change and are long, so those of the nodes that are `known` are not read again.
  */
 export async function renewLease(
   connection: RawConnection,
   { nodeId, devices, encryptionKeys, used }: Pick<Node, 'nodeId' | 'devices' | 'encryptionKeys' | 'used'>,
-  { validMs, knownUntil }: { validMs: number; knownUntil: number },
-): Promise<NodeRead[]> {
+  { validMs, known }: { validMs: number; known: readonly Node[] },
+): Promise<readonly Node[]> {
   // The SELECT sees the rows as before the renewal, so this node is included by the result of the renewal itself.
-  return connection.query<NodeRead>(
+  const read = await connection.query<NodeRead>(
     `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3, encryption_keys = $4, used = $5
        WHERE node_id = $1 AND lease_until > clock_timestamp() RETURNING node_id)
      SELECT ${columnsWith(`CASE WHEN ${STARTED_AT} > $6::bigint THEN fingerprint END`)} FROM nodes
@@ -132,8 +145,9 @@ export async function renewLease(
     devices,
     encryptionKeys,
     used,
-    knownUntil,
+    known.at(-1)?.startedAt ?? 0,
   );
+  return withFingerprints(connection, read, known);
 }
 
 /** Removes the row of a node that stops. */

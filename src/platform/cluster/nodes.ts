@@ -1,19 +1,9 @@
-import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
-import { differingSettings } from './fingerprint.ts';
-import {
-  admitting,
-  deleteDead,
-  deleteNode,
-  insertNode,
-  liveNodes,
-  type Node,
-  type NodeRead,
-  renewLease,
-} from './node-rows.ts';
+import { differingSettings, requirePermitted } from './fingerprint.ts';
+import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
 /** The times of a lease, in milliseconds. */
@@ -203,7 +193,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     let at = moment();
     const nodes = await admitting(on, async () => {
       const others = (await liveNodes(on)).filter((node) => node.nodeId !== formerId);
-      requirePermitted(others);
+      requirePermitted(about, others);
       at = moment();
       await insertNode(on, { nodeId: id, encryptionKeys: encryptionKeys(), ...about }, validMs);
       await deleteDead(on);
@@ -222,28 +212,6 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     }
   }
 
-  function requirePermitted(others: readonly Node[]): void {
-    const alone = others.find(({ lacking }) => lacking !== '');
-    const [own] = about.lacking.split(' ');
-    if (others.length > 0 && own) {
-      const problem = 'is needed, because another node runs on this database';
-      throw new DomainError('SETTING_INVALID', { values: { setting: own, problem } });
-    }
-    if (!alone) return;
-    const problem = `node ${alone.nodeId} runs on this database without ${alone.lacking.replaceAll(' ', ', ')}; it needs these settings before another node may join`;
-    throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
-  }
-
-  /** Adds the fingerprints that were read before. Reads all again if one is missing, as after a clock was set back. */
-  async function withFingerprints(on: RawConnection, read: readonly NodeRead[]): Promise<readonly Node[]> {
-    const known = new Map(live.map((node) => [node.nodeId, node.fingerprint]));
-    const nodes = read.map((node) => ({ ...node, fingerprint: node.fingerprint ?? known.get(node.nodeId) }));
-    const isWhole = (
-      all: readonly (Omit<Node, 'fingerprint'> & { fingerprint: string | undefined })[],
-    ): all is Node[] => all.every(({ fingerprint }) => fingerprint !== undefined);
-    return isWhole(nodes) ? nodes : liveNodes(on);
-  }
-
   async function beatOnce(): Promise<void> {
     const on = connection.current();
     if (!on) return; // a renewal follows when the connection is open
@@ -255,8 +223,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
         encryptionKeys: encryptionKeys(),
         used: parts.used?.() ?? null,
       };
-      const knownUntil = live.at(-1)?.startedAt ?? 0;
-      const nodes = await withFingerprints(on, await renewLease(on, row, { validMs, knownUntil }));
+      const nodes = await renewLease(on, row, { validMs, known: live });
       if (nodes.some((node) => node.nodeId === nodeId)) {
         if (holds) prolong(at); // if the node was cut off meanwhile, it registers anew below
         setLive(nodes);
