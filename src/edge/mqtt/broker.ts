@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Contracts } from '@lapel/schemas/contracts/contracts';
-import { Aedes, type Client, type Subscription } from 'aedes';
+import { Aedes, type Client } from 'aedes';
 import type { Proof } from '../../core/devices/login-proof.ts';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
 import type { ResponseLink } from '../../core/requests/response-sender.ts';
@@ -25,7 +24,6 @@ import {
   guardRegistration,
   hasWill,
   isLoggedIn,
-  onBrokerError,
   registeredClient,
   registeredClients,
   subscriptionsOf,
@@ -37,6 +35,7 @@ import { createDeafConnections } from './deaf-connections.ts';
 import { createDeviceConnections, type Origin } from './device-connections.ts';
 import { createDeviceEpochs } from './device-epochs.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
+import { followClients } from './follow-clients.ts';
 import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
@@ -239,36 +238,7 @@ export async function createBroker(parts: BrokerParts) {
       }),
   });
 
-  broker.on('clientReady', (client) => {
-    if (client.closed) return;
-    devices.loggedIn(client);
-    openLinks.open(client, Object.keys(subscriptionsOf(client)));
-    deaf.check(client);
-  });
-  broker.on('subscribe', (subscriptions: Subscription[], client) => {
-    const granted = subscriptions.filter(({ qos }) => (qos as number) !== 0x80);
-    openLinks.open(
-      client,
-      granted.map(({ topic }) => topic),
-    );
-    deaf.check(client);
-    subacks.answer(client, subscriptions);
-  });
-  broker.on('unsubscribe', (topics, client) => {
-    openLinks.close(client, topics);
-    deaf.check(client);
-  });
-  broker.on('clientDisconnect', (client) => {
-    openLinks.close(client);
-    deaf.ended(client);
-    devices.ended(client);
-  });
-  broker.on('clientError', (client, err) => {
-    devices.because(client, 'lost', err.message);
-    log.debug({ deviceId: client.id, reason: err.message }, 'connection ended');
-  });
-  broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
-  onBrokerError(broker, (err) => log.error({ err }, 'the broker reported an error'));
+  followClients({ broker, log, devices, openLinks, deaf, subacks });
 
   const guard = createPacketGuard({
     clock,
