@@ -3,9 +3,9 @@ import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import { DomainError, type Fault, faultText, isDatabaseAway, toDomainError } from '@lapel/schemas/contracts/errors';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
+import { DomainError, type Fault, faultText, toDomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
-import { Superseded } from '../../platform/cluster/superseded.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
@@ -13,6 +13,7 @@ import { BURST_SECONDS, type TokenBuckets } from '../../runtime/token-buckets.ts
 import type { Watch } from '../../runtime/watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
 import { createIdentities } from './identity.ts';
+import { createOutcomes } from './message-outcomes.ts';
 import { lengthBeforeCut } from './packet-bytes.ts';
 import { type Decoded, decodePayload, textOf, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
@@ -89,8 +90,6 @@ const PASSED_ON = {
   requests: [],
 } as const;
 
-/** The outcome of an attempt while the database is unavailable. */
-const AWAY = Symbol('database away');
 const NOTHING = Buffer.alloc(0);
 /** The reasons of messages that were taken, and their lines in the log. */
 const TAKEN = {
@@ -143,8 +142,7 @@ export function createInbound(parts: Parts) {
   const identityOf = createIdentities(contracts);
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
-  /** For a connection with messages that wait for the database: the outcome of the last of them. */
-  const lastWaiting = new WeakMap<Client, Promise<Error | null>>();
+  const outcomes = createOutcomes({ log, metrics, waitingMessages });
   const work = createWork();
 
   function tell(
@@ -208,61 +206,6 @@ export function createInbound(parts: Parts) {
   }
 
   /**
-   * Waits until the waiting messages of the connection that came earlier have their outcome, because a later message
-   * must not overtake them, and then calls `run`. If one of them has failed, the connection ends, and this message has
-   * the same outcome.
-   */
-  async function inTurn(client: Client | null, run: () => Promise<Error | null>): Promise<Error | null> {
-    const before = client && lastWaiting.get(client);
-    const outcome = before ? before.then((error) => error ?? run()) : run();
-    if (client) lastWaiting.set(client, outcome);
-    metrics.mqttMessagesWaiting.inc();
-    try {
-      return await outcome;
-    } finally {
-      metrics.mqttMessagesWaiting.dec();
-      if (client && lastWaiting.get(client) === outcome) lastWaiting.delete(client);
-    }
-  }
-
-  /**
-   * Carries out a message, and again after the database was unavailable. Returns null, or the reason why no PUBACK is
-   * sent.
-   */
-  async function outcomeOf(
-    deviceId: string,
-    client: Client | null,
-    carryOut: () => Promise<Error | null>,
-  ): Promise<Error | null> {
-    /** Returns AWAY if the database is unavailable. */
-    async function attempt(): Promise<Error | null | typeof AWAY> {
-      try {
-        return await carryOut();
-      } catch (err) {
-        if (isDatabaseAway(err)) return AWAY;
-        if (err instanceof Superseded) return err; // the device sends the message again on its newer connection
-        log.error({ err, deviceId }, 'a message from a device could not be carried out; the device will send it again');
-        return err instanceof Error ? err : new Error(String(err));
-      }
-    }
-    async function afterWaiting(): Promise<Error | null> {
-      while (await waitingMessages.wait(client)) {
-        const outcome = await attempt();
-        if (outcome !== AWAY) return outcome;
-      }
-      return new Error('the connection ended, or the service stops, before the database was available');
-    }
-    async function atOnce(): Promise<Error | null> {
-      const outcome = await attempt();
-      return outcome === AWAY ? afterWaiting() : outcome;
-    }
-    if (client && lastWaiting.has(client)) return inTurn(client, atOnce);
-    const outcome = await attempt();
-    if (outcome !== AWAY) return outcome;
-    return inTurn(client, client && lastWaiting.has(client) ? atOnce : afterWaiting);
-  }
-
-  /**
    * Drops a message to a topic that is not the device's own, and acknowledges it. Closing the connection instead would
    * make a persistent client send the message for ever.
    */
@@ -314,9 +257,9 @@ export function createInbound(parts: Parts) {
     if ((isTooFast || buckets.take(deviceId, cost)?.allowed === false) && !isWill) return refuseRate(client);
     const carryOut = (): Promise<null> =>
       kind ? handle(kind, deviceId, client, packet) : drop(deviceId, client, packet);
-    if (packet.qos !== 2 || !client || isWill) return outcomeOf(deviceId, client, carryOut);
+    if (packet.qos !== 2 || !client || isWill) return outcomes.of(deviceId, client, carryOut);
     const once = (): Promise<Error | null> => exactlyOnce.carryOut(client, packet.messageId ?? 0, carryOut);
-    return outcomeOf(deviceId, client, once);
+    return outcomes.of(deviceId, client, once);
   }
 
   async function answerLater(
@@ -362,7 +305,7 @@ export function createInbound(parts: Parts) {
     authorizePublish,
 
     /** Whether messages of the connection wait for the database. */
-    hasWaiting: (client: Client): boolean => lastWaiting.has(client),
+    hasWaiting: (client: Client): boolean => outcomes.areAwaited(client),
 
     /** Called when a command was sent to the device, which allows the device to send more acks. */
     sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),
