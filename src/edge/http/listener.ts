@@ -14,7 +14,6 @@ import type { Log } from '../../runtime/log.ts';
 import { addressGroup } from '../../runtime/socket-bounds.ts';
 import type { LimitShares } from '../../runtime/token-buckets.ts';
 import { inSpan, NO_TRACING, type Tracing } from '../../runtime/tracing.ts';
-import { createBodyBytes } from './body-bytes.ts';
 import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
 import { drainRefusedBody } from './drain-refused-body.ts';
@@ -25,8 +24,9 @@ import { checkPathParameters } from './path-parameters.ts';
 import { createProxiedClients } from './proxied-clients.ts';
 import { checkQueryParameters } from './query-parameters.ts';
 import type { RateLimitVerdict } from './rate-limit.ts';
-import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson, readWhole } from './read-body.ts';
+import { isUnread } from './read-body.ts';
 import { createReport } from './report.ts';
+import { createRequestBodies, sourceOf } from './request-bodies.ts';
 import { createRequestIds } from './request-id.ts';
 import { beginRequest, endRequest } from './request-span.ts';
 import { readTarget, type Target } from './request-target.ts';
@@ -140,7 +140,6 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const { asking = createAsking(), developerOf, tracing = NO_TRACING } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
-  const bytes = createBodyBytes({ metrics });
   const costly = createCostlyReads({ metrics, asking });
   const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, shares, metrics });
   const send = createSend({ log });
@@ -176,40 +175,11 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     throw error;
   }
 
-  /**
-   * Runs `read`, which receives a body from the client, however slowly the client sends. Meanwhile the request does not
-   * count as work, and its connection may be closed to make room for a new one.
-   */
-  async function readFromClient<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
-    if (req.complete) return read();
-    work.leave();
-    sockets.waits(req.socket);
-    let result: Result;
-    try {
-      result = await read();
-    } finally {
-      work.enter();
-      sockets.works(req.socket);
-    }
+  function requireRoom(): void {
     if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
-    return result;
   }
 
-  async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
-    const { context, developerId: developer } = exchange;
-    const bounds = { limit: route.bodyLimit ?? BODY_LIMIT, source: sourceOf(exchange), developer, bytes };
-    const whole = readWhole(context.req, bounds);
-    const body = whole === undefined ? await readFromClient(context, () => readJson(context.req, bounds)) : whole;
-    exchange.isRead = true;
-    if (body !== undefined) return contracts.check(route.body!, body, 'body');
-    if (route.bodyOptional) return {};
-    throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
-  }
-
-  const formReader = (exchange: Exchange<Services, Caller>) => () => {
-    const bounds = { limit: FORM_LIMIT, source: addressGroup(exchange.address), bytes };
-    return readFromClient(exchange.context, () => readForm(exchange.context.req, bounds));
-  };
+  const bodies = createRequestBodies({ contracts, metrics, work, sockets: () => sockets, requireRoom });
 
   /** Serves a request of a permitted caller: checks parameters, query and body, then calls the handler. */
   async function serve(
@@ -221,8 +191,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { req, res } = context;
     const params = checkPathParameters(contracts, target.path, raw);
     const query = route.anyQuery ? undefined : checkQueryParameters(contracts, route.query, target.query);
-    const body = route.body === undefined ? undefined : await readBody(exchange, route);
-    const readForm = route.form === undefined ? NO_FORM : formReader(exchange);
+    const body = route.body === undefined ? undefined : await bodies.read(exchange, route.body, route);
+    const readForm = route.form === undefined ? NO_FORM : bodies.formReader(exchange);
     const changed = exchange.change?.changed ?? NOT_RECORDED;
     const requestId = exchange.headers['X-Request-Id'] ?? '';
     const about = { headers: req.headers, address, requestId, baseUrl: baseUrl(), target, changed };
@@ -286,7 +256,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { req } = context;
     work.enter();
     try {
-      if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
+      requireRoom();
       if (isFull) refuse('requests_per_client', new DomainError('RATE_LIMITED', { values: SOON }));
       checkSingleHeaders(req.rawHeaders, req.httpVersion);
       context.state['exchange'] = exchange;
@@ -387,10 +357,6 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   });
   return sockets;
 }
-
-/** The source that the bounds of bodies hold for: the application, or the address of a caller without one. */
-const sourceOf = ({ applicationId, address }: { applicationId: string | undefined; address: string }): string =>
-  applicationId ?? addressGroup(address);
 
 const NOT_RECORDED = (): Promise<void> => Promise.resolve();
 const NO_FORM = (): Promise<undefined> => Promise.resolve(undefined);
