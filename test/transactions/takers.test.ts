@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createDeliveryMarks } from '../../src/core/transactions/delivery-marks.ts';
-import { createSettlement, type OnFinished } from '../../src/core/transactions/settlement.ts';
+import type { OnFinished } from '../../src/core/transactions/ends.ts';
+import { createSettlement } from '../../src/core/transactions/settlement.ts';
 import { findTransaction, insertTransaction } from '../../src/core/transactions/transaction-repository.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createLog } from '../../src/runtime/log.ts';

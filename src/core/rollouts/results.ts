@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { OnLate } from '../transactions/early-ends.ts';
-import type { Finished, OnFinished } from '../transactions/settlement.ts';
+import type { Finished, OnFinished } from '../transactions/ends.ts';
 import type { TransactionRecord } from '../transactions/transaction-record.ts';
 import { addTime, findCounts, moveCount } from './count-repository.ts';
 import { type Count, isOverLimit, withoutResults } from './counts.ts';

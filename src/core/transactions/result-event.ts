@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
-import type { Finished, OnFinished } from './settlement.ts';
+import type { Finished, OnFinished } from './ends.ts';
 import type { FinishedStatus } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
 

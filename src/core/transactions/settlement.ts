@@ -1,68 +1,37 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
-import type { Metrics } from '../../metrics.ts';
 import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { Span, Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
-import type { Watch } from '../../runtime/watch.ts';
-import { completeActivation, releaseActivation } from '../devices/activation.ts';
-import { type Device, findDevice } from '../devices/device-repository.ts';
+import { findDevice } from '../devices/device-repository.ts';
 import { messageAttributes } from '../outbox/message-attributes.ts';
-import type { createDeliveryMarks } from './delivery-marks.ts';
 import { type Acknowledgement, createEarlyEnds, NO_REASON, type OnLate } from './early-ends.ts';
-import { setEarlyEnd, setEndsAt } from './expiry-repository.ts';
-import { type Effect, effectsOf, type Operation } from './operations.ts';
+import { type ActivatedDevice, createEnds, type EndParts } from './ends.ts';
+import { setEndsAt } from './expiry-repository.ts';
+import { effectsOf, type Operation } from './operations.ts';
 import { canExpire, endsAt, SUPERSEDED } from './terms.ts';
-import { type FinishedStatus, isFinished, nextStatus, type TransactionStatus } from './transaction.ts';
+import { isFinished, nextStatus, type TransactionStatus } from './transaction.ts';
 import {
   clearDue,
   findTransaction,
-  insertTransaction,
   markUnpublished,
   type TransactionRecord,
   unfinishedOf,
   updateTransaction,
 } from './transaction-repository.ts';
 
-/** A transaction in a final state. */
-export type Finished = TransactionRecord & { status: FinishedStatus };
-
-/**
- * Adds statements to the commit in which a transaction ends. `written` resolves when those that somebody waits for are
- * done; until then, statements of other such functions may be sent with them. `deliveryId` is the webhook that reports the result; it is
- * stored with the transaction.
- */
-export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written?: Promise<unknown>; deliveryId?: string };
-
-type ActivatedDevice = Pick<Device, 'deviceId' | 'activation' | 'applicationId'>;
-
-interface Parts {
+interface Parts extends EndParts {
   database: Database;
-  clock: Clock;
-  metrics: Metrics;
-  watch: Watch;
   tracing: Tracing;
-  marks: ReturnType<typeof createDeliveryMarks>;
-  /** Called, in this order, in the unit of work of each transaction that ends. */
-  onFinished: readonly OnFinished[];
   /** Called in the unit of work that keeps a result which came after the service had ended the transaction. */
   onLate: readonly OnLate[];
-  /**
-   * Called when a transaction that the device may have received was cancelled, so that a cancel must be sent to the
-   * device.
-   */
-  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void>;
   /** Called after the commit of a transaction that may have to be ended at this time, or later. */
   dueAt(at: Micros): void;
   /** Called when the device has answered a transaction, and so has received its command. */
   answered(deviceId: string, transactionId: number): void;
 }
-
-/** The most transactions that are cancelled together, by statements that each change many rows. */
-const CANCELLED_AT_ONCE = 256;
 
 /** Whether the success of an operation changes the number of an application's activated devices. */
 const changesActivation = (operation: Operation): boolean =>
@@ -73,8 +42,8 @@ const needsAlone = ({ operation, rolloutId }: TransactionRecord, status: Transac
   (status === 'succeeded' && changesActivation(operation)) || (rolloutId !== null && isFinished(status));
 
 /**
- * Moves transactions from one status to the next. The end of a transaction is one commit: the new status, its effects
- * (such as the activation of the device) and the webhook with the result.
+ * Moves transactions from one status to the next, in units of work under the lock of their device: by acknowledgements, and
+ * by decisions of the application and of the service.
  */
 export function createSettlement({
   database,
@@ -87,59 +56,14 @@ export function createSettlement({
   answered,
   ...parts
 }: Parts) {
-  const effects: Record<Effect, (unit: UnitOfWork, record: TransactionRecord) => Promise<void>> = {
-    completeActivation: (unit, { deviceId }) => completeActivation(unit, deviceId),
-    releaseActivation: (unit, { deviceId }) => releaseActivation(unit, deviceId),
-    async cancelOthers(unit, { transactionId, deviceId, applicationId }) {
-      const unfinished = await unfinishedOf(unit, deviceId, applicationId);
-      await cancelAllIn(
-        unit,
-        unfinished.filter((other) => other.transactionId !== transactionId),
-      );
-    },
-  };
-
-  async function finishIn(unit: UnitOfWork, record: TransactionRecord, due: boolean): Promise<void> {
-    const { transactionId, operation, status } = record;
-    if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
-    const finished: Finished = { ...record, status };
-    for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
-    const taken = onFinished.map((take) => take(unit, finished));
-    for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
-    updateTransaction(unit, finished, due);
-    if (finished.endedEarly) setEarlyEnd(unit, transactionId, finished.supersededBy);
-    else if (canExpire(finished)) setEndsAt(unit, transactionId, null);
-    await Promise.all(taken.flatMap(({ written }) => written ?? []));
-    unit.onCommit(() => {
-      metrics.transactionsFinished.inc({ operation, status });
-      if (watch.transactions > 0) watch.transaction(transactionId);
-    });
-  }
-
-  /**
-   * Ends an unfinished transaction without an answer of the device. If its command was never published, it is not sent
-   * any more; if the device may have received it, a cancel is sent to the device.
-   */
-  async function stopIn(
-    unit: UnitOfWork,
-    record: TransactionRecord,
-    end: Pick<TransactionRecord, 'status'> & Partial<TransactionRecord>,
-  ): Promise<void> {
-    const now = clock.now();
-    const stopped: TransactionRecord = {
-      ...record,
-      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
-      updatedAt: now,
-      completedAt: now,
-      ...end,
-    };
-    const mayHaveArrived = record.attempts > 0;
-    await finishIn(unit, stopped, mayHaveArrived);
-    if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
-  }
-
-  const cancelIn = (unit: UnitOfWork, record: TransactionRecord): Promise<void> =>
-    stopIn(unit, record, { status: 'cancelled', endedEarly: record.attempts > 0 });
+  const { finishIn, stopIn, cancelIn, cancelAllIn, releaseIn } = createEnds({
+    clock,
+    metrics,
+    watch,
+    marks,
+    onFinished,
+    cancelled: parts.cancelled,
+  });
   const early = createEarlyEnds({ clock, metrics, watch, marks, onLate: parts.onLate, stopIn });
 
   /** Stores the next time at which a transaction with terms may have to be ended. */
@@ -148,42 +72,6 @@ export function createSettlement({
     const at = endsAt(record);
     setEndsAt(unit, record.transactionId, at);
     if (at !== null) unit.onCommit(() => parts.dueAt(at));
-  }
-
-  /** Cancels many transactions of one device, in few round trips. */
-  async function cancelAllIn(
-    unit: UnitOfWork,
-    records: readonly TransactionRecord[],
-    cancel: (record: TransactionRecord) => Promise<void> = (record) => cancelIn(unit, record),
-  ): Promise<void> {
-    for (let from = 0; from < records.length; from += CANCELLED_AT_ONCE)
-      await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map(cancel));
-  }
-
-  /**
-   * Stores a deactivation that counts as succeeded at once, because the device is removed and not asked. Like every
-   * transaction it is stored under the device's lock.
-   */
-  async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
-    const now = clock.now();
-    const operation = 'deactivate';
-    const unsent = { attempts: 0, publishedAt: null, subject: null, traceparent: null };
-    const stored = { deviceId, applicationId, operation, createdAt: now, ...unsent } as const;
-    const transactionId = await insertTransaction(unit, stored, JSON.stringify({ applicationId }));
-    const record = await findTransaction(unit, transactionId);
-    if (!record) throw new Error(`transaction ${transactionId} was not stored`);
-    const result = { by: 'administration' };
-    await finishIn(unit, { ...record, status: 'succeeded', updatedAt: now, completedAt: now, result }, false);
-    unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
-  }
-
-  /**
-   * Ends the activation and all unfinished transactions of a device that the unit has locked. The applications are notified,
-   * and the device gets the cancels of commands that it may have received.
-   */
-  async function releaseIn(unit: UnitOfWork, { deviceId, activation, applicationId }: ActivatedDevice): Promise<void> {
-    if (activation === 'activated' && applicationId !== null) await deactivateIn(unit, deviceId, applicationId);
-    await cancelAllIn(unit, await unfinishedOf(unit, deviceId));
   }
 
   function spanOf(

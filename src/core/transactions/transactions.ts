@@ -25,11 +25,12 @@ import {
   undeliveredOfRollouts,
 } from './due-repository.ts';
 import type { OnLate } from './early-ends.ts';
+import type { OnFinished } from './ends.ts';
 import { createExpiry } from './expiry.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
 import { createRequestCheck } from './request-check.ts';
-import { createSettlement, type OnFinished } from './settlement.ts';
+import { createSettlement } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
   findTransaction,

@@ -147,7 +147,7 @@ function exchange(result) {
     kind: 'content',
     patches: [
       {
-        file: 'core/transactions/settlement.ts',
+        file: 'core/transactions/ends.ts',
         search: '    updateTransaction(unit, finished, due);',
         replacement: '    updateTransaction(unit, { ...finished, result: null }, due);',
       },

@@ -106,7 +106,7 @@ export const DOUBLE: readonly Breakage[] = [
     kind: 'double',
     patches: [
       {
-        file: 'core/transactions/settlement.ts',
+        file: 'core/transactions/ends.ts',
         search: 'await finishIn(unit, stopped, mayHaveArrived);',
         replacement: 'await finishIn(unit, stopped, true);',
       },
