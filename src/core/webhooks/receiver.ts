@@ -206,6 +206,12 @@ export function dropQueue(receiver: Receiver, kept = 0): void {
 export const holds = ({ held }: Pick<Receiver, 'held'>, { deliveryId, round }: Round): boolean =>
   (held.get(deliveryId) ?? -1) >= round;
 
+/** Puts a delivery into the queue. */
+export function hold(receiver: Receiver, delivery: Delivery): void {
+  receiver.held.set(delivery.deliveryId, delivery.round);
+  receiver.queue.push(delivery);
+}
+
 /** Removes a delivery from the deliveries in memory, unless it was put there again with another `round`. */
 export function unhold({ held }: Receiver, { deliveryId, round }: Round): void {
   if (held.get(deliveryId) === round) held.delete(deliveryId);

@@ -1,5 +1,4 @@
 import type { LookupFunction } from 'node:net';
-import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { ReceiverShare } from '../../platform/cluster/partitions.ts';
 import type { Database } from '../../platform/database/sql.ts';
@@ -18,6 +17,7 @@ import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import type { KeptConnections } from './http/kept-connections.ts';
 import { createSender } from './http/sender.ts';
+import { createIntake, READ_PAUSE_MICROS } from './intake.ts';
 import { createReceiverHours } from './log/receiver-hours.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createOverlooked } from './overlooked.ts';
@@ -25,7 +25,7 @@ import {
   began,
   dropQueue,
   ended,
-  holds,
+  hold,
   inWindow,
   isHeldByLate,
   late,
@@ -40,10 +40,6 @@ import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 
 type Delivery = repository.Delivery;
 
-/** The most deliveries in memory that a page leaves out. */
-const LEFT_OUT = 256;
-/** Microseconds before a failed read is tried again. */
-const READ_PAUSE_MICROS = 1_000_000;
 /** Milliseconds that receivers have to leave for another node: an attempt's 15 s, and the time to store its outcome. */
 const HAND_OVER_MS = 20_000;
 
@@ -123,11 +119,10 @@ export function createWebhooks(options: Options) {
     maySend: () => !aborted,
     lateOf: slots.lateOf,
   });
-  /** The pending receivers that the last search on nodes has found. */
-  let searched: Awaited<ReturnType<typeof repository.findReceivers>> = [];
+  const intake = createIntake({ database, clock, log, receivers, timer, pump, rested: checkIdle });
   const slowLook = createOverlooked({
     ...options,
-    searched: () => searched,
+    searched: intake.searched,
     known: receivers.known,
     sends: (name) => running && !receivers.isElsewhere(name),
     due,
@@ -135,16 +130,10 @@ export function createWebhooks(options: Options) {
   let running = false;
   let aborted = false;
   let underWay = 0;
-  let reads = 0;
   let stopped = false;
-  const drained = createIdle(() => underWay > 0 || reads > 0);
+  const drained = createIdle(() => underWay > 0 || intake.isReading());
   const handedOver = createIdle(receivers.isHandingOver);
-  const idle = createIdle(() => !stopped && (underWay > 0 || reads > 0 || writer.busy() || slots.waits()));
-
-  function hold(receiver: Receiver, delivery: Delivery): void {
-    receiver.held.set(delivery.deliveryId, delivery.round);
-    receiver.queue.push(delivery);
-  }
+  const idle = createIdle(() => !stopped && (underWay > 0 || intake.isReading() || writer.busy() || slots.waits()));
 
   /**
    * Takes a new delivery after its commit. If older ones wait in the database, or the queue is full, the delivery waits
@@ -181,43 +170,7 @@ export function createWebhooks(options: Options) {
     const full = !slots.mayTake(receiver) && hasRoom(receiver);
     if (full && (wants || receiver.queue.length > 0)) {
       slots.wait(receiver); // reading waits too, so memory has only deliveries that are sent soon
-    } else if (wants) void read(receiver);
-  }
-
-  async function read(receiver: Receiver): Promise<void> {
-    receiver.reading = true;
-    receiver.more = false; // a delivery that is committed from here on is queued at once, or sets `more`
-    reads += 1;
-    const now = clock.now();
-    // The page may be older than the outcomes that are stored during the read, and show their deliveries as pending. So
-    // deliveries that were in memory before the read are skipped too.
-    const skip = { held: new Map(receiver.held) };
-    const room = roomIn(receiver);
-    // Another node announces each delivery that it stores, so the server would mostly send deliveries that are in memory.
-    const isShort = database.roundTrips && skip.held.size <= LEFT_OUT;
-    const limit = isShort ? room : room + skip.held.size;
-    try {
-      const page = isShort
-        ? await repository.findOtherDue(database.read, receiver, skip.held, { now, limit })
-        : await repository.findDue(database.read, receiver, now, limit);
-      for (const delivery of receivers.mine(receiver) ? page : []) {
-        if (holds(skip, delivery) || holds(receiver, delivery)) continue;
-        if (roomIn(receiver) > 0) hold(receiver, delivery);
-        else receiver.more = true;
-      }
-      if (page.length === limit) receiver.more = true;
-      const next = await repository.findNextDue(database.read, receiver, now);
-      if (next !== undefined) timer.schedule(receiver, next);
-    } catch (cause) {
-      if (!isDatabaseAway(cause))
-        log.error({ err: cause, setting: receiver.setting }, 'webhooks that are due could not be read');
-      timer.schedule(receiver, now + READ_PAUSE_MICROS);
-    }
-    receiver.reading = false;
-    reads -= 1;
-    pump(receiver);
-    receivers.forget(receiver);
-    checkIdle();
+    } else if (wants) void intake.read(receiver);
   }
 
   async function attempt(receiver: Receiver, delivery: Delivery, slot: AttemptSlot<Receiver>): Promise<void> {
@@ -277,29 +230,11 @@ export function createWebhooks(options: Options) {
     handedOver.tell();
   }
 
-  /**
-   * Finds the receivers of this node with pending deliveries. The deliveries themselves are read later, when they can
-   * be sent.
-   */
+  /** Finds the receivers of this node with pending deliveries. */
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
-    if (database.roundTrips) {
-      searched = await repository.findReceivers(database.prompt);
-      return searched.forEach(takeUpOne);
-    }
-    let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
-    while (found) {
-      takeUpOne(found);
-      found = await repository.findNextReceiver(database.read, found);
-    }
-  }
-
-  function takeUpOne(found: ReceiverName & { nextAttemptAt: number }): void {
-    if (receivers.isElsewhere(found)) return;
-    const receiver = receivers.of(found);
-    timer.schedule(receiver, found.nextAttemptAt);
-    pump(receiver);
+    await intake.search();
   }
 
   function due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
