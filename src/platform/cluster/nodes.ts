@@ -3,6 +3,7 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
 import { differingSettings, requirePermitted } from './fingerprint.ts';
+import { createLeaseTime, type Moment } from './lease-time.ts';
 import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
@@ -45,15 +46,6 @@ export interface NodesParts {
   wall?(): number;
 }
 
-/**
- * A moment, read from two clocks. The steady clock stands still while the machine is suspended; the wall clock can be
- * set to another time. Together they notice both.
- */
-interface Moment {
-  steady: number;
-  wall: number;
-}
-
 /** The encryption keys of another node. */
 export interface OtherKeys {
   nodeId: string;
@@ -85,7 +77,8 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   let nodeId = '';
   let live: readonly Node[] = [];
   let liveIds: ReadonlySet<string> = new Set();
-  let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // when the last successful renewal was sent
+  const time = createLeaseTime(validMs * USABLE_SHARE, wall);
+  const mayAct = time.isUsable;
   let holds = false; // whether this node has a lease: true from a registration until it has ended, or may have ended
   let isLate = false; // whether the lease was not renewed in time, and the database has not said yet what became of it
   let timer: NodeJS.Timeout | undefined;
@@ -133,14 +126,9 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     log.warn({ nodeId: node.nodeId, settings }, 'a node has other settings than this one');
   }
 
-  const moment = (): Moment => ({ steady: performance.now(), wall: wall() });
-  /** Milliseconds of the usable part of the lease that remain; 0 or less when it is lost. */
-  const left = (): number => validMs * USABLE_SHARE - Math.max(performance.now() - sentAt.steady, wall() - sentAt.wall);
-  const mayAct = (): boolean => left() > 0;
-
   /** Begins the lease anew at `at`, the moment before the renewal was sent. */
   function prolong(at: Moment): void {
-    sentAt = at;
+    time.begin(at);
     awaitLateness(); // the answer may come after the lease has ended
     if (!isLate || !mayAct()) return;
     isLate = false;
@@ -148,21 +136,17 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     log.warn({ nodeId }, 'the lease of this node was late, because the process stood still; the node goes on');
   }
 
-  function end(): void {
-    sentAt = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
-  }
-
   /** A timer can come a moment early, or much earlier when the clock of the machine was put back meanwhile. */
   function awaitLateness(): void {
     clearTimeout(lostTimer);
-    lostTimer = setTimeout(() => (mayAct() ? awaitLateness() : beLate()), Math.max(0, left())).unref();
+    lostTimer = setTimeout(() => (mayAct() ? awaitLateness() : beLate()), Math.max(0, time.leftMs())).unref();
   }
 
   function beLate(): void {
     if (closed || isLate || !holds) return;
     isLate = true;
     for (const listener of listeners.lost) listener();
-    const pauseMs = validMs * USABLE_SHARE - left();
+    const pauseMs = validMs * USABLE_SHARE - time.leftMs();
     const graceMs = pauseMs < validMs * LONGEST_PAUSE_LEASES ? validMs * GRACE_SHARE : 0;
     // An answer that lies in the socket, after another pause, is read before the grace ends.
     graceTimer = setTimeout(() => setImmediate(beCutOff), graceMs).unref();
@@ -180,7 +164,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   /** Gives the lease up: the node registers anew. */
   function endLease(): void {
     holds = false;
-    end();
+    time.end();
     clearTimeout(lostTimer);
   }
 
@@ -190,11 +174,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   async function register(on: RawConnection): Promise<void> {
     const formerId = nodeId;
     const id = ids.next('node', Date.now() * 1000);
-    let at = moment();
+    let at = time.now();
     const nodes = await admitting(on, async () => {
       const others = (await liveNodes(on)).filter((node) => node.nodeId !== formerId);
       requirePermitted(about, others);
-      at = moment();
+      at = time.now();
       await insertNode(on, { nodeId: id, encryptionKeys: encryptionKeys(), ...about }, validMs);
       await deleteDead(on);
       return liveNodes(on);
@@ -215,7 +199,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   async function beatOnce(): Promise<void> {
     const on = connection.current();
     if (!on) return; // a renewal follows when the connection is open
-    const at = moment();
+    const at = time.now();
     if (holds) {
       const row = {
         nodeId,
@@ -289,7 +273,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     /** Whether this node may begin work: false when 80 % of its lease have passed without a renewal. */
     mayAct,
     /** Seconds of the usable part of the lease that remain; 0 when it is lost. */
-    left: (): number => Math.max(0, left() / 1000),
+    left: (): number => Math.max(0, time.leftMs() / 1000),
     /** The encryption keys of the other nodes: the one that each writes with, and all that it has. */
     encryption: (): OtherKeys[] =>
       live
@@ -331,7 +315,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
       clearTimeout(lostTimer);
       clearTimeout(graceTimer);
       await beating;
-      end();
+      time.end();
       const on = connection.current();
       if (on && holds) await deleteNode(on, nodeId).catch(() => undefined);
       holds = false;
