@@ -2,7 +2,10 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { ownVersion } from '@lapel/schemas/base/version';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createClusterMetrics } from './cluster-metrics.ts';
+import { createMqttMetrics } from './mqtt-metrics.ts';
 import { createMetricKinds, STEP_SECONDS } from './runtime/metric-kinds.ts';
+import { createStorageMetrics } from './storage-metrics.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -183,54 +186,8 @@ export function createMetrics() {
       'Inspections of uploads that wait in the database: too many waited, they failed too often, or the service stopped',
       ['why'],
     ),
-    devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
-    devicesWithoutCommands: gauge(
-      'devices_without_commands',
-      'Devices that have been connected for 30 seconds or more without a subscription to their commands',
-    ),
-    mqttIdentitiesContested: counter(
-      'mqtt_identities_contested_total',
-      'Times that connections of one device replaced one another five times in a minute, so that two devices seem to use its identity',
-    ),
     filesExhausted: counter('open_files_exhausted_total', 'Checks in which the process could not open another file'),
-    mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
-    mqttConnectionsLimit: gauge('mqtt_connections_limit', 'The most open connections that the MQTT listeners accept'),
-    mqttWaiting: gauge('mqtt_connections_waiting', 'Open MQTT connections that have not logged in'),
-    mqttMessagesWaiting: gauge(
-      'mqtt_messages_waiting',
-      'Unacknowledged messages of devices that wait for the database',
-    ),
-    mqttLoginsHeld: counter(
-      'mqtt_logins_held_total',
-      'Refused logins whose answer was delayed, because too many came from one source',
-    ),
-    mqttMalformed: counter(
-      'mqtt_malformed_packets_total',
-      'Connections ended because of a packet that breaks the protocol',
-      ['when'],
-    ),
-    mqttPaused: counter(
-      'mqtt_paused_total',
-      'Times that a connection was not read for a moment, because the device sent more packets than it may',
-    ),
-    mqttRefused: counter('mqtt_refused_total', 'Connections, subscriptions and publishes refused', ['reason']),
-    mqttMessages: counter('mqtt_messages_total', 'Messages received from devices', ['topic']),
-    mqttRejected: counter(
-      'mqtt_rejected_messages_total',
-      'Messages of devices dropped because of faults, which the device was told on its errors topic',
-      ['topic'],
-    ),
-    mqttLeftOut: counter(
-      'mqtt_partly_taken_messages_total',
-      'Messages of devices accepted without their faulty parts',
-      ['topic'],
-    ),
-    mqttMended: counter('mqtt_mended_messages_total', 'Messages of devices whose JSON had to be repaired', ['topic']),
-    mqttUnknownMembers: counter(
-      'mqtt_unknown_members_total',
-      'Unknown members of messages of devices, which were ignored',
-      ['topic'],
-    ),
+    ...createMqttMetrics(kinds),
     ...createWebhookMetrics(kinds),
     spansRecorded: counter('spans_recorded_total', 'Spans of traces that ended and are to be exported'),
     spansExported: counter(
@@ -269,86 +226,8 @@ export function createMetrics() {
       'Packages, versions and uploads refused by a quota of their developer',
       ['quota'],
     ),
-    objectRequests: counter('object_requests_total', 'Requests answered by the embedded object store', [
-      'method',
-      'status',
-    ]),
-    objectBytes: counter('object_bytes_total', 'Bytes of objects transferred by the embedded store', ['direction']),
-    objectsRefused: counter(
-      'object_refused_total',
-      'Transfers refused because a limit of the embedded store was reached, by limit',
-      ['bound'],
-    ),
-    objectStored: gauge('objects_stored_bytes', 'Bytes of the objects in the embedded store'),
-    diskFree: gauge('disk_free_bytes', 'Free bytes on the disk of the data folder'),
-    diskSize: gauge('disk_size_bytes', 'Size of the disk of the data folder'),
-    databaseBytes: labelled('database_bytes', 'Size of the database and of its write-ahead log', ['file']),
-    databaseFree: gauge('database_free_bytes', 'Free bytes inside the database file, which will be reused'),
-    connectionFactsLost: counter(
-      'connection_facts_lost_total',
-      'Connections, ends and refused logins that are missing in the stories of devices, because too many waited for the database',
-    ),
-    retentionRemoved: counter('retention_removed_total', 'Rows removed after their retention time, by kind of row', [
-      'kind',
-    ]),
-    retentionOldest: labelled('retention_oldest_seconds', 'Age of the oldest row after the last removal of old rows', [
-      'kind',
-    ]),
-    retentionBehind: labelled('retention_behind_seconds', 'How long ago the oldest row should have been removed', [
-      'kind',
-    ]),
-    retentionSwept: labelled(
-      'retention_last_sweep_timestamp_seconds',
-      'Time when the last removal of old rows ended, or of the start before the first one',
-      ['kind'],
-    ),
-    removalsRunning: gauge(
-      'removals_running',
-      'Developers and applications that are being removed by this process; of several nodes, one removes them',
-    ),
-    removalProgress: gauge(
-      'removal_last_step_timestamp_seconds',
-      'Time when a removal of a developer or an application last went on; 0 when this process has not removed any',
-    ),
-    removalRemoved: counter(
-      'removal_removed_total',
-      'Rows removed with their developer or application, by kind of row; bytes of binaries are the kind `storedBytes`',
-      ['kind'],
-    ),
-    databaseCheck: labelled(
-      'database_check',
-      'Result of the check of the whole database file after start, as the label `state`; the value is 1 for the current result',
-      ['state'],
-    ),
-    clusterNodes: gauge(
-      'cluster_nodes',
-      'Nodes with a valid lease at the database, as this node sees them; 0 without a cluster',
-    ),
-    clusterHealAge: gauge(
-      'cluster_heal_age_seconds',
-      'Seconds since this node last searched the whole database for work that a lost message of another node would have announced',
-    ),
-    clusterLease: gauge(
-      'cluster_lease_seconds',
-      'Seconds for which this node may still begin work, which are the first 80 % of its lease; 0 when the lease is lost',
-    ),
-    clusterHints: counter(
-      'cluster_hints_total',
-      'Messages by which nodes tell each other of new work, by kind and outcome',
-      ['kind', 'outcome'],
-    ),
-    clusterFenced: counter(
-      'cluster_fenced_total',
-      'Connections closed because their device has connected to another node',
-    ),
-    clusterHandedOver: counter(
-      'cluster_handed_over_total',
-      'Connections closed so that their devices connect to a node with fewer devices',
-    ),
-    clusterPartitions: gauge(
-      'cluster_partitions',
-      'Partitions whose webhooks this node sends; all webhook receivers are divided into 64 partitions',
-    ),
+    ...createStorageMetrics(kinds),
+    ...createClusterMetrics(kinds),
     numbersRaised: counter(
       'numbers_raised_total',
       'Times the next transactionId, epoch and number of an audit entry were raised above every number that may be in use: at each start, and after a connection to another database than before',

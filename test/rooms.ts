@@ -101,7 +101,14 @@ export const WINGS: Readonly<Record<string, Wing>> = {
 };
 
 /** The files directly in src/, besides main.ts and service.ts: every wing except the runtime may import them. */
-export const PAGES: readonly string[] = ['config', 'metrics', 'webhook-metrics'];
+export const PAGES: readonly string[] = [
+  'cluster-metrics',
+  'config',
+  'metrics',
+  'mqtt-metrics',
+  'storage-metrics',
+  'webhook-metrics',
+];
 
 /** The rooms of the command line; the files above them collect the commands. */
 export const CLI_ROOMS: Storeys = {
