@@ -28,6 +28,18 @@ export interface Node {
   used: string | null;
 }
 
+/** The encryption keys of a node: the one that it writes with, and all that it has. */
+export interface KeysOfNode {
+  nodeId: string;
+  writes: string | null;
+  has: readonly string[];
+}
+
+export function keysOf({ nodeId, encryptionKeys }: Node): KeysOfNode {
+  const [writes = '-', ...has] = (encryptionKeys ?? '-').split(' ');
+  return { nodeId, writes: writes === '-' ? null : writes, has };
+}
+
 /** A node as the database knows it: one that lives, or one that ended within a day without a word. */
 export interface KnownNode {
   nodeId: string;

@@ -4,7 +4,17 @@ import type { Log } from '../../runtime/log.ts';
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
 import { differingSettings, requirePermitted } from './fingerprint.ts';
 import { createLeaseTime, type Moment } from './lease-time.ts';
-import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
+import {
+  admitting,
+  deleteDead,
+  deleteNode,
+  insertNode,
+  type KeysOfNode,
+  keysOf,
+  liveNodes,
+  type Node,
+  renewLease,
+} from './node-rows.ts';
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
 /** The times of a lease, in milliseconds. */
@@ -44,13 +54,6 @@ export interface NodesParts {
   used?(): string;
   /** The wall clock in milliseconds; for tests. */
   wall?(): number;
-}
-
-/** The encryption keys of another node. */
-export interface OtherKeys {
-  nodeId: string;
-  writes: string | null;
-  has: readonly string[];
 }
 
 type Listener = () => void;
@@ -275,13 +278,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     /** Seconds of the usable part of the lease that remain; 0 when it is lost. */
     left: (): number => Math.max(0, time.leftMs() / 1000),
     /** The encryption keys of the other nodes: the one that each writes with, and all that it has. */
-    encryption: (): OtherKeys[] =>
-      live
-        .filter((node) => node.nodeId !== nodeId)
-        .map((node) => {
-          const [writes = '-', ...has] = (node.encryptionKeys ?? '-').split(' ');
-          return { nodeId: node.nodeId, writes: writes === '-' ? null : writes, has };
-        }),
+    encryption: (): KeysOfNode[] => live.filter((node) => node.nodeId !== nodeId).map(keysOf),
     /** Why this node should get no requests; undefined when it is ready. */
     trouble: (): string | undefined => (mayAct() ? undefined : 'the lease of this node is not renewed'),
 
