@@ -135,7 +135,8 @@ export interface Database {
   readonly shared: boolean;
   /**
    * Milliseconds for which rows count as they were read last. Then work looks at them again, because another process may
-   * have changed them and its hint may be lost. Infinity: no other process writes, so who changes a row wakes the work.
+   * have changed them and its hint may be lost. Infinity: no other process writes, so the one that changes a row wakes the
+   * work.
    */
   readonly lookAgainMs: Millis;
   /**
@@ -154,8 +155,8 @@ export interface Database {
    */
   readonly statementsAtOnce: number;
   /**
-   * The share of the time of a unit, or of a read, in which this process itself was at work; it mostly waits for a server.
-   * Background work makes its pauses longer than this share of its time, not than the time.
+   * The share of the time of a unit of work, or of a read, in which this process itself works; with a server it mostly waits.
+   * The pauses of background work are in proportion to this share.
    */
   readonly ownShare: number;
   /**
