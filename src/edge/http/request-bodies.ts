@@ -1,7 +1,7 @@
+import type { Contracts, SchemaName } from '@lapel/schemas/contracts/contracts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Context } from 'koa';
-import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import { addressGroup } from '../../runtime/socket-bounds.ts';
 import { createBodyBytes } from './body-bytes.ts';
 import type { createInFlight } from './in-flight.ts';

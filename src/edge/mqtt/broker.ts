@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import { Aedes, type Client } from 'aedes';
 import type { Proof } from '../../core/devices/login-proof.ts';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';

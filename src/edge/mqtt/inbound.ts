@@ -1,9 +1,8 @@
 import { keepNumbers } from '@lapel/schemas/base/exact-json';
 import type { Contracts } from '@lapel/schemas/contracts/contracts';
-import { DomainError, type Fault, faultText, isDatabaseAway, toDomainError } from '@lapel/schemas/contracts/errors';
+import { DomainError, type Fault, faultText, toDomainError } from '@lapel/schemas/contracts/errors';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AedesPublishPacket, Client, PublishPacket } from 'aedes';
-import { DomainError, type Fault, faultText, toDomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { createWork } from '../../runtime/idle.ts';

@@ -1,5 +1,5 @@
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Client } from 'aedes';
-import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Superseded } from '../../platform/cluster/superseded.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import { SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import type { Config } from '../../config.ts';
-import { DomainError } from '@lapel/schemas/contracts/errors';
 
 /**
  * A digest by which nodes compare a secret without showing it. A token of 32 random characters cannot be guessed from
