@@ -121,6 +121,16 @@ t.test('what an action does not do', async (t) => {
     t.match(action, { state: 'completed', counts: { done: 2, refused: 1 }, reasons: [{ code: 'INTERNAL' }] });
   });
 
+  await t.test('devices whose number cannot be stored are found again later', async (t) => {
+    const mend = await raw.breakWrites('INSERT ON device_action_counts');
+    const { actionId } = (await post({ action: 'tag', filter: all, tags: { later: '1' } })).body;
+    await world.idle();
+    t.match(await read(actionId), { state: 'gathering', devices: 0 });
+    await mend();
+    await goOn();
+    t.match(await read(actionId), { state: 'completed', devices: 3, counts: { done: 3, waiting: 0 } });
+  });
+
   await t.test('ten actions are at work at most; they go on when they can', async (t) => {
     const mend = await raw.breakWrites('UPDATE ON device_actions');
     const begun: string[] = [];
@@ -138,7 +148,12 @@ t.test('what an action does not do', async (t) => {
   });
 
   await t.test('an action is removed with its devices when its days are over', async (t) => {
-    world.clock.advance(25 * 3_600_000);
+    world.clock.advance(3_600_000);
+    await world.idle();
+    const { values } = await world.service.metrics.retentionOldest.get();
+    const age = values.find(({ labels }) => labels.kind === 'device_actions')?.value ?? 0;
+    t.ok(age >= 3_600, 'a metric has the age of the oldest');
+    world.clock.advance(24 * 3_600_000);
     await world.idle();
     world.clock.advance(600_000);
     await world.idle();

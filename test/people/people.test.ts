@@ -184,6 +184,14 @@ t.test('people who administer the service', async (t) => {
     t.equal((await admin.delete('/admin/v1/people/quin')).status, 204);
   });
 
+  await t.test('a refusal of the administrator token that cannot be stored is not said to be done', async (t) => {
+    const path = '/admin/v1/administrator-token';
+    const mend = await (await world.raw()).breakWrites('UPDATE ON administration');
+    t.equal((await anybody.put(path, { json: { accepted: false }, ...as(first.token) })).status, 500);
+    await mend();
+    t.match(await admin.get(path), { status: 200, body: { accepted: true } });
+  });
+
   await t.test('the administrator token can be refused by an owner with a token of their own', async (t) => {
     const path = '/admin/v1/administrator-token';
     const refuse = { json: { accepted: false } };
