@@ -102,6 +102,7 @@ t.test('webhooks in administration', async (t) => {
     );
     t.same(await pages('status=pending&setting=deviceEvent', 1), [deliveryId]);
     t.same(await list('status=pending&until=2026-11-20T09:00:00Z'), []);
+    t.same(await list('status=pending&since=2026-11-20T10:00:00Z'), []);
     t.match(await receivers('state=failing'), [
       {
         applicationId: two.applicationId,

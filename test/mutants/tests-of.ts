@@ -9,6 +9,7 @@ const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = 
   ['src/core/transactions', ['transactions', 'flow', 'api', 'admin']],
   ['src/core/outbox', ['outbox', 'transactions', 'cluster']],
   ['src/core/encryption', ['encryption', 'flow', 'cluster']],
+  ['src/core/webhooks/log', ['webhooks', 'admin', 'flow', 'operations']],
   ['src/core/webhooks', ['webhooks', 'flow', 'operations']],
   ['src/core/rollouts', ['rollouts']],
   ['src/core/sessions', ['sessions', 'flow', 'removals']],

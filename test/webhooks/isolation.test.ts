@@ -178,6 +178,30 @@ for (const errors of [0, 5]) {
   );
 }
 
+t.test('requests to a receiver that begins to hang have their whole time, however many wait already', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, clock, count, metrics } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  const recordMany = (count: number) => Promise.all(Array.from({ length: count }, () => record()));
+  await recordMany(200);
+  await webhooks.idle(); // it answers, and its window grows
+  for (let second = 1; second <= 7; second += 1) {
+    const before = receiver.requests.length;
+    receiver.answer({ hang: true });
+    await recordMany(8);
+    await until(() => receiver.requests.length === before + 8);
+    receiver.answer({});
+    await recordMany(60);
+    await until(async () => (await count('delivered')) === 200 + second * 60);
+    clock.advance(1_000);
+  }
+  receiver.answer({ hang: true });
+  await recordMany(100);
+  await until(() => receiver.open() > 64);
+  clock.advance(1_000);
+  t.equal((await metrics.deliveryAttemptsCut.get()).values[0]?.value, 0, 'none is ended for another one');
+});
+
 void t.test('a burst is sent completely, each once, although memory holds only a part of it', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, count, metrics } = await createSetUp(t, receiver.url);
