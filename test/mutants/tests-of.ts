@@ -5,7 +5,7 @@ const TESTS = join(import.meta.dirname, '..');
 
 /** The test groups and folders of rooms of src/, the longest path first. Others have the tests of their own name. */
 const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = [
-  ['src/core/software', ['software', 'flow']],
+  ['src/core/software', ['software', 'flow', 'starvation']],
   ['src/core/transactions', ['transactions', 'flow', 'api', 'admin']],
   ['src/core/outbox', ['outbox', 'transactions', 'cluster']],
   ['src/core/encryption', ['encryption', 'flow', 'cluster']],
@@ -24,7 +24,7 @@ const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = 
   ['src/edge/admin', ['admin', 'people']],
   ['src/edge/mqtt', ['broker', 'sessions']],
   ['src/edge/feed', ['console', 'api']],
-  ['src/edge/pages', ['http', 'docs']],
+  ['src/edge/pages', ['http', 'docs', 'console']],
   ['src/edge/docs', ['docs']],
   ['src/edge/http', ['http', 'entrance', 'flow', 'api', 'starvation']],
 ];
