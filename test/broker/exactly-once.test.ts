@@ -94,6 +94,18 @@ t.test(
     await link.next('pubcomp');
     link.socket.write(eventOf(device.deviceId, 1000));
     t.equal((await link.next('pubrec')).messageId, 1000, 'what is released makes room');
+    link.send({ cmd: 'pubrel', messageId: 8 });
+    await link.next('pubcomp');
+    link.socket.write(Buffer.concat([1001, 1002].map((id) => eventOf(device.deviceId, id))));
+    await link.closed;
+    t.same(
+      link.pending('pubrec').map(({ messageId }) => messageId),
+      [1001],
+      'for one of two that come together',
+    );
+    t.equal(link.pending('publish').length, 2, 'the other one is not carried out');
+    await world.idle();
+    t.match(await (await world.raw()).all(kept), [{ kept: 100 }]);
   },
 );
 

@@ -151,22 +151,11 @@ export async function findIncomingPacket(
   return row && toPacket(row);
 }
 
-/**
- * Whether an inbound QoS 2 packet with this identifier is stored for the device (`known`), and how many inbound QoS 2
- * packets of the device are stored (`held`).
- */
-export async function countIncomingPackets(
-  sql: Sql,
-  clientId: string,
-  messageId: number,
-): Promise<{ known: boolean; held: number }> {
-  const row = await sql.get<{ known: number; held: number }>(
-    `SELECT count(*) AS "held", count(CASE WHEN message_id = ? THEN 1 END) AS "known"
-     FROM incoming_packets WHERE client_id = ?`,
-    messageId,
-    clientId,
-  );
-  return { known: row?.known === 1, held: row?.held ?? 0 };
+/** The identifiers of the stored inbound QoS 2 packets of a device. */
+export async function incomingIds(sql: Sql, clientId: string): Promise<Set<number>> {
+  const text = 'SELECT message_id AS "messageId" FROM incoming_packets WHERE client_id = ?';
+  const rows = await sql.all<{ messageId: number }>(text, clientId);
+  return new Set(rows.map(({ messageId }) => messageId));
 }
 
 export async function deleteIncomingPacket(sql: Sql, clientId: string, messageId: number): Promise<boolean> {

@@ -90,24 +90,12 @@ export function createSessions({ database, clock }: Parts) {
 
     countSubscriptions: () => repository.countSubscriptions(read),
 
-    /**
-     * Whether an inbound QoS 2 packet with this identifier waits for its PUBREL (`known`), and how many inbound QoS 2
-     * packets of the device wait for theirs (`held`).
-     */
-    countIncoming: (clientId: string, messageId: number) => repository.countIncomingPackets(read, clientId, messageId),
+    /** The identifiers of the inbound QoS 2 packets of a device that wait for their PUBREL. */
+    incomingIds: (clientId: string): Promise<Set<number>> => repository.incomingIds(read, clientId),
 
-    /** Stores an inbound QoS 2 packet until its PUBREL; returns false when the device already has `most` others. */
-    keepIncoming: (messageId: number, packet: Packet, most: number, fence?: Fence): Promise<boolean> =>
-      write(
-        async (unit) => {
-          const { known, held } = await repository.countIncomingPackets(unit, packet.clientId, messageId);
-          if (!known && held >= most) return false;
-          repository.saveIncomingPacket(unit, messageId, packet);
-          return true;
-        },
-        packet.clientId,
-        fence,
-      ),
+    /** Stores an inbound QoS 2 packet until its PUBREL. */
+    keepIncoming: (messageId: number, packet: Packet, fence?: Fence): Promise<void> =>
+      write((unit) => repository.saveIncomingPacket(unit, messageId, packet), packet.clientId, fence),
 
     findIncoming: (clientId: string, messageId: number): Promise<Packet | undefined> =>
       repository.findIncomingPacket(read, clientId, messageId),

@@ -176,7 +176,7 @@ export async function createBroker(parts: BrokerParts) {
     log,
     logLimit: (key, deviceId) => logLimit(key, parts.ownerOf(deviceId)),
     metrics,
-    incoming: persistence.incoming,
+    storedIds: persistence.incomingIds,
   });
   const waitingMessages = createWaitingMessages({ clock, log, logLimit });
   const inbound = createInbound({

@@ -10,8 +10,15 @@ interface Parts {
   log: Log;
   logLimit(key: string, deviceId: string): ReturnType<LogLimit>;
   metrics: Metrics;
-  /** Looks up the stored QoS 2 messages of a device: whether `messageId` is among them, and how many there are. */
-  incoming(deviceId: string, messageId: number): Promise<{ known: boolean; held: number }>;
+  /** Reads the identifiers of the stored QoS 2 messages of a device that wait for their PUBREL. */
+  storedIds(deviceId: string): Promise<ReadonlySet<number>>;
+}
+
+/** The messages of a connection that are not released yet, by packet identifier. */
+interface Unreleased {
+  outcomes: Map<number, Promise<Error | null>>;
+  /** Those that are carried out. They are stored afterwards, so until then only this set has them. */
+  accepted: Set<number>;
 }
 
 /**
@@ -19,22 +26,39 @@ interface Parts {
  * the same identifier is a repetition, also on a later connection. Aedes itself looks for repetitions too late: after
  * it has carried out the message. So the identifier is looked up here before.
  */
-export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
-  // The outcomes of the messages of this connection that are not released yet, by packet identifier.
-  const taken = new WeakMap<Client, Map<number, Promise<Error | null>>>();
+export function createExactlyOnce({ log, logLimit, metrics, storedIds }: Parts) {
+  const unreleased = new WeakMap<Client, Unreleased>();
+
+  function unreleasedOf(client: Client): Unreleased {
+    const known = unreleased.get(client);
+    if (known) return known;
+    const made: Unreleased = { outcomes: new Map(), accepted: new Set() };
+    unreleased.set(client, made);
+    return made;
+  }
 
   async function first(
     deviceId: string,
     messageId: number,
+    accepted: Set<number>,
     carryOut: () => Promise<Error | null>,
   ): Promise<Error | null> {
-    const { known, held } = await incoming(deviceId, messageId);
-    if (known) return null;
-    if (held < MOST_UNRELEASED) return carryOut();
+    const stored = await storedIds(deviceId);
+    if (stored.has(messageId)) return null;
+    const held = new Set([...accepted, ...stored]).size;
+    if (held < MOST_UNRELEASED) {
+      accepted.add(messageId);
+      return carryOut();
+    }
     metrics.mqttRefused.inc({ reason: 'qos2' });
     const leftOut = logLimit(`qos2 ${deviceId}`, deviceId);
     if (leftOut !== undefined) log.warn({ deviceId, held, leftOut }, 'a device does not release its QoS 2 messages');
     return new Error(`${held} messages of QoS 2 wait for their PUBREL`);
+  }
+
+  function forget({ outcomes, accepted }: Unreleased, messageId: number): void {
+    outcomes.delete(messageId);
+    accepted.delete(messageId);
   }
 
   return {
@@ -43,28 +67,28 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
      * `carryOut` or the lookup in the database does.
      */
     async carryOut(client: Client, messageId: number, carryOut: () => Promise<Error | null>): Promise<Error | null> {
-      const ids = taken.get(client) ?? new Map<number, Promise<Error | null>>();
-      taken.set(client, ids);
-      const before = ids.get(messageId);
+      const own = unreleasedOf(client);
+      const before = own.outcomes.get(messageId);
       if (before) return before;
-      const outcome = first(client.id, messageId, carryOut);
-      ids.set(messageId, outcome);
+      const outcome = first(client.id, messageId, own.accepted, carryOut);
+      own.outcomes.set(messageId, outcome);
       try {
         const error = await outcome;
-        if (error) ids.delete(messageId);
+        if (error) forget(own, messageId);
         return error;
       } catch (thrown) {
-        ids.delete(messageId);
+        forget(own, messageId);
         throw thrown;
       }
     },
 
     /** True while a message of the connection with this identifier is in work, or waits for its PUBREL. */
-    isTaken: (client: Client, messageId: number): boolean => taken.get(client)?.has(messageId) === true,
+    isTaken: (client: Client, messageId: number): boolean => unreleased.get(client)?.outcomes.has(messageId) === true,
 
     /** Called when the PUBREL of a message was received and stored. */
     released(client: Client, messageId: number): void {
-      taken.get(client)?.delete(messageId);
+      const own = unreleased.get(client);
+      if (own) forget(own, messageId);
     },
   };
 }

@@ -11,7 +11,6 @@ import type { Client } from 'aedes';
 import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
 import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
-import { MOST_UNRELEASED } from './exactly-once.ts';
 import { isUsable } from './topics.ts';
 
 type ClientId = Pick<Client, 'id'>;
@@ -127,17 +126,13 @@ export function createPersistence(parts: Parts) {
         })(),
       ),
 
-    /**
-     * Looks up the QoS 2 messages of a device whose PUBREL has not arrived: whether `messageId` is among them, and how
-     * many there are.
-     */
-    incoming: sessions.countIncoming,
+    /** The identifiers of the QoS 2 messages of a device whose PUBREL has not arrived. */
+    incomingIds: sessions.incomingIds,
 
     async incomingStorePacket(client: ClientId, packet: Packet): Promise<void> {
       const { length: _, ...fields } = packet; // the length belongs to the packet on the wire, and not to the message
       const stored = toStored(client.id, fields);
-      const kept = await sessions.keepIncoming(packet.messageId ?? 0, stored, MOST_UNRELEASED, fenceOf(client));
-      if (!kept) throw new Error('too many messages of QoS 2 without PUBREL');
+      await sessions.keepIncoming(packet.messageId ?? 0, stored, fenceOf(client));
     },
 
     async incomingGetPacket(client: ClientId, packet: Packet): Promise<Packet> {
