@@ -127,4 +127,29 @@ t.test('the worker of removals', async (t) => {
     t.equal(await metric('removalsRunning'), 0);
     await worker.stop();
   });
+
+  await t.test('a removal that is stored while another one is carried out follows it', async (t) => {
+    const second = { ...REMOVAL, removalId: `rem_${'1'.repeat(32)}` };
+    await database.transact((unit) => unit.run('UPDATE removals SET ended_at = NULL'));
+    const ended: string[] = [];
+    const worker = createWorker({
+      database,
+      clock,
+      log,
+      metrics,
+      leads: () => true,
+      pauseFactor: 0,
+      clearings: [],
+      async endIn(unit, { removalId }) {
+        await unit.run('UPDATE removals SET ended_at = 3 WHERE removal_id = ?', removalId);
+        // As another node does, which wakes no worker but its own.
+        if (ended.length === 0) await insertRemoval(unit, second);
+        ended.push(removalId);
+      },
+    });
+    worker.start();
+    await worker.idle();
+    t.same(ended, [REMOVAL.removalId, second.removalId]);
+    await worker.stop();
+  });
 });
