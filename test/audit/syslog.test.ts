@@ -6,8 +6,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
+import { createSyslogLine, LINGER_MS } from '../../src/core/audit/syslog/syslog-line.ts';
 import { syslogMessage } from '../../src/core/audit/syslog/syslog-message.ts';
 import { createAuthority, skip as NO_OPENSSL } from '../broker/authority.ts';
+import { createFakeClock } from '../fake-clock.ts';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { startWorld, type World } from '../world.ts';
@@ -162,6 +164,23 @@ t.test('a receiver that does not take everything gets it again', async (t) => {
   };
   await taken(world);
   t.same(distinct(got.map(read)), await sealed(world));
+});
+
+t.test('nothing is waited for after the end of a connection', async (t) => {
+  const server = createServer((socket) => void socket.resume());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const clock = createFakeClock();
+  const line = createSyslogLine({ clock, target: new URL(`tcp://127.0.0.1:${port}`), caFile: null });
+  const sent = line.send(['<108>1 - - - - - -']);
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  await once(socket, 'data');
+  clock.advance(LINGER_MS);
+  await sent;
+  await until(() => clock.timers() === 0);
+  t.pass('no timer is left');
 });
 
 t.test('a stop does not wait for a receiver that keeps its connection open', async (t) => {
