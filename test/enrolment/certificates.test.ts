@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import t from 'tap';
 import { createAuthority, skip } from '../broker/authority.ts';
+import { keptLog } from '../entrance/log-lines.ts';
 import { keepDatabaseOf } from '../kept-database.ts';
 import { openRaw } from '../raw-database.ts';
 import { until } from '../until.ts';
@@ -376,4 +377,13 @@ t.test('without a key of encryption there is no device CA, and without the setti
   t.match(refused, { status: 409, body: { message: /needs a key of encryption: set LAPEL_ENCRYPTION_KEY_FILE/ } });
   const answer = await create({ authorityId: 'dca_0193480f3a5b00112233445566778899' });
   t.match(answer, { status: 400, body: { details: [{ msg: /LAPEL_DEVICE_CERTIFICATES/ }] } });
+});
+
+t.test('a stop just after the revocation of a device CA logs no error', { skip }, async (t) => {
+  const { log, lines } = keptLog('error');
+  const { world, admin, makeAuthority } = await startIssuing(t, { log });
+  const { authorityId } = await makeAuthority();
+  t.equal((await admin.post(`/admin/v1/device-authorities/${authorityId}/revoke`)).status, 200);
+  await world.restart();
+  t.same(lines, []);
 });
