@@ -58,7 +58,7 @@ const BUSY = {
  */
 export function createDeviceRequests({ database, clock, log, metrics, handlers }: Parts) {
   const inWork = new Map<string, Working>();
-  const work = createWork();
+  const work = createWork(); // counts reads; the database waits for writes itself when it closes
   let stopped = false;
   let latest = 0;
 
@@ -112,17 +112,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     if (!isDatabaseAway(err)) log.warn({ err }, 'requests of a device could not be read or marked; trying again later');
   }
 
-  async function write<Result>(
+  const write = <Result>(
     { deviceId }: RequestKey,
     unitOfWork: (unit: UnitOfWork) => Promise<Result>,
-  ): Promise<Result> {
-    work.begun();
-    try {
-      return await database.transact(unitOfWork, { device: deviceId, pace: 'crowd' });
-    } finally {
-      work.ended();
-    }
-  }
+  ): Promise<Result> => database.transact(unitOfWork, { device: deviceId, pace: 'crowd' });
 
   /** Stores the answer of a request and sends it. While the database does not answer, storing is tried again. */
   async function finish(request: StoredRequest, body: ResponseBody): Promise<void> {
