@@ -6,7 +6,7 @@ import { ADMIN_TOKEN, startProcess } from './service-process.ts';
 
 const DEVICES = 60;
 /** Seconds; a connection ends after one and a half of them without a packet [MQTT-3.1.2-24]. */
-const KEEP_ALIVE = 1;
+const KEEP_ALIVE = 2;
 
 /** A device whose will changes its status, logged in; it pings in good time until the test ends. */
 async function connect(t: Test, url: string, device: { deviceId: string; credential: string }) {

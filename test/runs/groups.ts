@@ -32,6 +32,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'database/upgrade.test.ts': 'it fills a large database on the server that all use',
   'demo.test.ts': 'its demos prefer the same ports',
   'enrolment/simulated-certificates.test.ts': 'it changes the CAs that its process trusts, as another file does',
+  'flow/stopped-process.test.ts': 'its devices ping in good time, which a busy process cannot',
   'flow/restore.test.ts': 'it replaces databases of the server that all use',
   'foreign-text.test.ts': 'it measures the processor time of its process',
   'fuzz/': 'it measures the processor time of its thread',
@@ -100,6 +101,9 @@ export const SUITES = {
   all: [...JOURNEYS, ...SERVICE],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
+/** Whether the tests of a file run while no other test of their process does. */
+export const isOneByOne = (file: string): boolean => Object.keys(ONE_BY_ONE).some((path) => file.startsWith(path));
+
 /** Every test file, as a path from `test/` on. */
 export const allFiles = (): string[] => globSync('**/*.test.ts', { cwd: TESTS }).sort();
 
@@ -119,6 +123,5 @@ export function filesOf(group: string): { oneByOne: string[]; atOnce: string[] }
     if (file in ALONE) return false;
     return folders.length > 0 ? folders.includes(folderOf(file)) : !named.includes(folderOf(file));
   });
-  const isOneByOne = (file: string): boolean => Object.keys(ONE_BY_ONE).some((path) => file.startsWith(path));
   return { oneByOne: files.filter(isOneByOne), atOnce: files.filter((file) => !isOneByOne(file)) };
 }

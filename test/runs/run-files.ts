@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import t from 'tap';
+
+/** Tests of one process that run at a time. */
+const AT_ONCE = 3;
+
+const untilIdle = async (): Promise<void> => {
+  while (!t.idle) await once(t, 'idle');
+};
+
+/** Runs test files, given as paths from `test/` on, in this process, and waits for their end. */
+export async function runFiles({ oneByOne, atOnce }: { oneByOne: string[]; atOnce: string[] }): Promise<void> {
+  for (const file of oneByOne) {
+    const env = { ...process.env };
+    t.jobs = 1;
+    await import(`../${file}`);
+    await untilIdle();
+    // Settings of one file for its process do not apply to the next.
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+  }
+  for (const file of atOnce) {
+    t.jobs = AT_ONCE;
+    await import(`../${file}`);
+  }
+  t.jobs = AT_ONCE;
+  await untilIdle();
+  t.jobs = 1;
+}
