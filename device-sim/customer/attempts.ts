@@ -54,7 +54,12 @@ interface Known {
    * more at once.
    */
   dropped: boolean;
+  droppedAt: number;
 }
+
+/** Whether a pause is as long as the schedule wants it after so many failed attempts. */
+const isScheduled = (waited: number, failures: number): boolean =>
+  waited >= SHORTEST_SHARE * (SCHEDULE[failures - 1] ?? 0) - ACCURACY_MILLISECONDS;
 
 /** The attempts of each webhook, as its receiver sees them. Times are in milliseconds. */
 export interface Attempts {
@@ -88,10 +93,14 @@ export function createAttempts(): Attempts {
       const { taken, gone, failures, failedAt } = known;
       if (taken) return { kind: 'repeated', text: `webhook ${webhookId} came again after an answer of 2xx` };
       if (gone) return { kind: 'hammering', text: `webhook ${webhookId} came again after an answer of 410` };
+      // A webhook that waits its time after its connection was closed is not the one that is sent once more at once. So the
+      // attempt before counts as failed, and the connection of this one may be closed as well.
+      if (known.dropped && isScheduled(at - known.droppedAt, failures + 1))
+        Object.assign(known, { dropped: false, failures: failures + 1 });
       const scheduled = SCHEDULE[failures - 1];
       if (failedAt === null || scheduled === undefined) return undefined;
       const waited = at - failedAt;
-      if (waited >= Math.max(SHORTEST_SHARE * scheduled, known.wanted) - ACCURACY_MILLISECONDS) return undefined;
+      if (isScheduled(waited, failures) && waited >= known.wanted - ACCURACY_MILLISECONDS) return undefined;
       const text = `webhook ${webhookId} came again ${(waited / 1000).toFixed(1)} s after attempt ${failures} failed`;
       const pause =
         known.wanted > scheduled
@@ -109,11 +118,13 @@ export function createAttempts(): Attempts {
         failures: 0,
         failedAt: null,
         dropped: false,
+        droppedAt: 0,
       };
       known.wanted = retryAfter;
       if (end === 'taken') known.taken = true;
       else if (end === 'gone') known.gone = true;
-      else if (end === 'dropped' && !known.dropped) Object.assign(known, { dropped: true, failedAt: null });
+      else if (end === 'dropped' && !known.dropped)
+        Object.assign(known, { dropped: true, droppedAt: at, failedAt: null });
       else Object.assign(known, { dropped: false, failures: known.failures + 1, failedAt: at });
       remember(all, webhookId, known, KEPT);
     },

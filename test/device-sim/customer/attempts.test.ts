@@ -25,6 +25,21 @@ t.test('a webhook may come again at once, one time, when its connection was clos
   t.end();
 });
 
+t.test('a webhook that waited its time after a closed connection may be sent once more at once again', (t) => {
+  const attempts = createAttempts();
+  attempts.ended('a', 'dropped', 0);
+  t.equal(attempts.arrived('a', 5000), undefined);
+  attempts.ended('a', 'dropped', 5000);
+  t.equal(attempts.arrived('a', 5001), undefined);
+  attempts.ended('a', 'dropped', 5001);
+  t.match(attempts.arrived('a', 10_000), {
+    kind: 'hammering',
+    text: /after attempt 2 failed; the documented pause is 300 s/,
+  });
+  t.equal(attempts.arrived('a', 245_001), undefined);
+  t.end();
+});
+
 t.test('a webhook may not come again after its answer, unless the service was away or the customer asked', (t) => {
   const attempts = createAttempts();
   attempts.ended('a', 'taken', 0);
