@@ -33,7 +33,7 @@ import { type Ids, randomIds } from './runtime/ids.ts';
 import { databaseWords, type Log } from './runtime/log.ts';
 import { createLogLimit } from './runtime/log-limit.ts';
 import { readableByOthers } from './runtime/machine-check.ts';
-import { watchOpenFiles } from './runtime/open-files.ts';
+import { watchOpenFiles } from './runtime/open-files-watch.ts';
 import { createParts } from './runtime/parts.ts';
 import { createReadiness } from './runtime/readiness.ts';
 import { Watch } from './runtime/watch.ts';
