@@ -1,0 +1,74 @@
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import type { WorldTime } from './time.ts';
+
+const require = createRequire(import.meta.url);
+
+type Work = (...given: unknown[]) => unknown;
+type Told = (...result: unknown[]) => void;
+
+/** Functions of `node:fs` that read and write files step by step; streams of files use them. */
+const STEPS = ['open', 'close', 'read', 'write', 'writev', 'fstat', 'stat', 'fsync', 'fdatasync'] as const;
+const OF_HANDLES = [
+  'read',
+  'write',
+  'writev',
+  'stat',
+  'sync',
+  'datasync',
+  'readFile',
+  'writeFile',
+  'truncate',
+] as const;
+const OF_ARCHIVES = ['inflateRaw', 'deflateRaw', 'gzip', 'gunzip'] as const;
+const OF_KEYS = ['sign', 'verify', 'digest', 'generateKey', 'importKey', 'exportKey'] as const;
+
+/**
+ * Lets work of the machine (files, keys, archives) take no time of the world, and brings its results in the order of its calls: which
+ * of two ends first would be up to the machine.
+ */
+export async function replaceMachine(time: () => WorldTime): Promise<void> {
+  const promised =
+    (work: Work, self?: unknown): Work =>
+    (...given) =>
+      time().outside(Promise.resolve(work.apply(self, given)));
+  const calledBack =
+    (work: Work): Work =>
+    (...given) => {
+      const done = given.pop() as Told;
+      const made = new Promise<unknown[]>((resolve) => work(...given, (...result: unknown[]) => resolve(result)));
+      void (async () => done(...(await time().outside(made))))();
+    };
+  const fs = require('node:fs') as Record<string, Work>;
+  const files = require('node:fs/promises') as Record<string, unknown>;
+  const handle = await (files['open'] as (path: string) => Promise<object & { close(): Promise<void> }>)('/dev/null');
+  const handles = Object.getPrototypeOf(handle) as Record<string, Work>;
+  await handle.close();
+  for (const name of STEPS) fs[name] = calledBack(fs[name]!);
+  for (const [name, work] of Object.entries(files))
+    if (typeof work === 'function') files[name] = promised(work as Work);
+  // A handle closes itself by a function of its own, and a folder is read by functions that nobody can replace.
+  const open = files['open'] as (...given: unknown[]) => Promise<{ close(): Promise<void> }>;
+  files['open'] = async (...given: unknown[]) => {
+    const opened = await open(...given);
+    const { close } = opened;
+    return Object.assign(opened, { close: () => time().outside(close()) });
+  };
+  files['opendir'] = async (path: string) => fs['readdirSync']!(path, { withFileTypes: true });
+  for (const name of OF_HANDLES) {
+    const work = handles[name]!;
+    handles[name] = function (this: unknown, ...given) {
+      return time().outside(Promise.resolve(work.apply(this, given)));
+    };
+  }
+
+  const crypto = require('node:crypto') as typeof import('node:crypto');
+  Object.assign(crypto, { generateKeyPair: calledBack(crypto.generateKeyPair as Work) });
+  const { subtle } = crypto.webcrypto;
+  for (const name of OF_KEYS)
+    Object.defineProperty(subtle, name, { value: promised(subtle[name] as unknown as Work, subtle) });
+
+  const zlib = require('node:zlib') as typeof import('node:zlib');
+  for (const name of OF_ARCHIVES)
+    Object.defineProperty(zlib, name, { value: calledBack(zlib[name] as Work), configurable: true, enumerable: true });
+  syncBuiltinESMExports();
+}

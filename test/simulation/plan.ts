@@ -1,0 +1,169 @@
+import { createRandom, deriveSeed, draw, type Random } from '@lapel/device-sim/random';
+import type { ScenarioFile } from '@lapel/device-sim/scenario/scenario-file';
+import { PARTS } from './parts.ts';
+
+/** Trouble of the machine or the network, for a time. Milliseconds of the world. */
+export interface Spell {
+  readonly kind: keyof typeof SPELLS;
+  readonly from: number;
+  readonly lasts: number;
+}
+
+/** The kinds of spells, each with its meaning. */
+export const SPELLS = {
+  'slow-disk': 'the disk takes up to two seconds for each commit',
+  cuts: 'connections are reset, at any byte',
+  silence: 'connections carry no bytes in one direction, and neither side is told',
+  'slow-network': 'every piece is on its way for up to a second',
+} as const satisfies Record<string, string>;
+
+/** Everything that happens in a world besides chance. A world that fails is this file and one command. */
+export interface Plan {
+  readonly seed: number;
+  readonly scenario: ScenarioFile;
+  readonly spells: readonly Spell[];
+}
+
+const SETTINGS = ['setWifi', 'setApn', 'setLanguage', 'setBluetooth'] as const;
+const READS = ['readStatus', 'readBluetooth', 'listBluetooth', 'pressButton'] as const;
+const DEVICE_FAULTS = [
+  'fails',
+  'answers-late',
+  'answers-twice',
+  'answers-in-wrong-order',
+  'answers-before-puback',
+  'half-open',
+  'breaks-off-install',
+  'reboots-and-forgets',
+  'unknown-fields',
+  'storage-full',
+  'slow-reader',
+  'wrong-credential',
+  'two-with-one-identity',
+  'download-cut',
+  'upload-url-expired',
+  'clock-wrong',
+] as const;
+const DELAYED: readonly string[] = ['answers-late', 'half-open', 'breaks-off-install', 'slow-reader'];
+const RECEIVER_FAULTS = ['fail', 'slow', 'hang', 'go-away', 'too-many', 'redirect', 'slow-body'] as const;
+const SERVICE_FAULTS = ['restart', 'kill', 'kill', 'kill', 'freeze'] as const;
+const NETWORKS = ['good', 'good', 'wifi', 'lte', 'tunnel', 'flaky'] as const;
+const PACKAGE = 'com.example.camera';
+
+/** Expectations that hold in every world: the promises. */
+const PROMISES = [
+  'lost == 0',
+  'doubled == 0',
+  'unordered == 0',
+  'forged == 0',
+  'violations == 0',
+  'eventsLost == 0',
+  'wrong == 0',
+  'unaccounted == 0',
+];
+
+/** Choices of one world. */
+function choicesOf(random: Random) {
+  const between = (min: number, max: number): number => Math.round(draw(random, { min, max }));
+  const one = <Item>(items: readonly Item[]): Item =>
+    items[Math.min(items.length - 1, Math.trunc(random() * items.length))]!;
+  return {
+    between,
+    one,
+    maybe: (probability: number): boolean => random() < probability,
+    some: <Item>(items: readonly Item[], probability: number): Item[] => items.filter(() => random() < probability),
+    milliseconds: (min: number, max: number): string => `${between(min, max)}ms`,
+  };
+}
+
+type Phase = ScenarioFile['phases'][number];
+type Action = NonNullable<Phase['actions']>[number];
+type Group = NonNullable<ScenarioFile['groups']>[number];
+
+/** What happens in the world of a seed. Worlds are small and short: 3 to 12 devices, two to eight minutes. */
+export function planOf(seed: number): Plan {
+  const { between, one, maybe, some, milliseconds } = choicesOf(createRandom(deriveSeed(seed, PARTS.plan)));
+  const devices = between(3, 12);
+  const isRough = maybe(0.5);
+  const groups: Group[] = ['one', 'two'].map((name, place) => ({
+    name,
+    ...(place === 0 && { share: '50 %' }),
+    network: one(NETWORKS),
+    behaviour: { latency: `5ms-${between(10, 4000)}ms`, ...(maybe(0.3) && { repeats: '10 %' }) },
+    life: {
+      alarms: `${between(0, 60)}/h`,
+      ...(maybe(0.3) && { fileUploads: '12/h', calls: '12/h', callLength: '2s-10s' }),
+    },
+    ...(isRough && {
+      faults: some(DEVICE_FAULTS, 0.15).map((fault) => ({
+        fault,
+        probability: `${between(2, 30)} %`,
+        ...(DELAYED.includes(fault) && { delay: '500ms-5s' }),
+      })),
+    }),
+  }));
+  let versions = 0;
+  const release = () => {
+    versions += 1;
+    return { package: PACKAGE, version: `1.${versions}.0`, size: '20 kB' };
+  };
+  const rollout = (): Action => ({
+    do: 'rollout',
+    after: milliseconds(0, 3000),
+    release: release(),
+    ...(maybe(0.5) && {
+      stages: [{ percent: between(10, 60), continueWhen: { succeededPercent: between(30, 90), soakFor: '5s' } }],
+    }),
+    ...(maybe(0.4) && { abort: { failedPercent: between(10, 60), minimumResults: 2 } }),
+    ...(maybe(0.3) && { expireIn: '60s' }),
+    ratePerMinute: between(10, 600),
+  });
+  const actionsOf = (): Action[] => [
+    ...some(SETTINGS, 0.6).map(
+      (action): Action => ({
+        do: action,
+        rate: `${between(2, 60)}/m`,
+        ...(maybe(0.2) && { expireIn: `${between(60, 90)}s` }),
+      }),
+    ),
+    ...some(READS, 0.2).map((action): Action => ({ do: action, rate: `${between(2, 20)}/m` })),
+    ...(maybe(0.5) ? [{ do: 'cancel', rate: `${between(2, 20)}/m` } as Action] : []),
+    ...(maybe(0.4) ? [{ do: 'install', each: 1, within: '20s', release: release() } as Action] : []),
+    ...(maybe(0.3) ? [rollout()] : []),
+    ...(maybe(0.15)
+      ? [{ do: one(['newCredential', 'moveDevice', 'replaceDevice']), rate: `${between(1, 6)}/m` } as Action]
+      : []),
+  ];
+  const ofReceiver = (): Pick<Phase, 'receiver'> => {
+    const faults = maybe(0.4) ? some(RECEIVER_FAULTS, 0.25) : [];
+    return faults.length > 0 ? { receiver: faults.map((fault) => ({ fault, share: `${between(2, 14)} %` })) } : {};
+  };
+  const phases: Phase[] = Array.from({ length: between(1, 3) }, (_, at) => {
+    const seconds = between(20, 120);
+    const moments = (count: number): number[] => Array.from({ length: count }, () => between(500, seconds * 1000));
+    return {
+      name: `phase-${at + 1}`,
+      duration: `${seconds}s`,
+      actions: actionsOf(),
+      ...(maybe(0.7) && {
+        service: moments(between(1, 4)).map((after) => ({
+          fault: one(SERVICE_FAULTS),
+          after: `${after}ms`,
+          lasts: milliseconds(0, 8000),
+        })),
+      }),
+      ...ofReceiver(),
+    };
+  });
+  const length = phases.reduce((sum, { duration }) => sum + Number.parseInt(String(duration), 10) * 1000, 0);
+  const spells: Spell[] = Array.from({ length: maybe(0.6) ? between(1, 3) : 0 }, () => ({
+    kind: one(Object.keys(SPELLS) as (keyof typeof SPELLS)[]),
+    from: between(5_000, length),
+    lasts: between(500, 15_000),
+  }));
+  return {
+    seed,
+    spells,
+    scenario: { name: `world-${seed}`, seed, devices, groups, phases, settle: '10m', expectations: PROMISES },
+  };
+}

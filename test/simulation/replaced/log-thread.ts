@@ -1,0 +1,79 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type SqliteDatabase from 'better-sqlite3';
+import { world } from '../world.ts';
+
+interface Parts {
+  connection: SqliteDatabase.Database;
+  file: string;
+  onError(cause: unknown): void;
+}
+
+/** Where the index of a write-ahead log has the number of its last frame ("WAL-Index Header" of the SQLite documents). */
+const LAST_FRAME = 16;
+const SALT = { at: 16, length: 8 };
+
+function bytesAt(file: string, at: number, length: number): Buffer {
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    readSync(descriptor, bytes, 0, length, at);
+    return bytes;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The frames that the log has now, and the salt by which they are told from those of a former round. */
+export const framesOf = (file: string): { frames: number; salt: string } => ({
+  frames: bytesAt(`${file}-shm`, LAST_FRAME, 4).readUInt32LE(),
+  salt: bytesAt(`${file}-wal`, SALT.at, SALT.length).toString('hex'),
+});
+
+/** Waits for the disk of the world in place of `createLogThread`, and notes which frames it has. */
+export function createLogThread({ connection, file }: Parts) {
+  const { time, disk, logs } = world();
+  const { frames, salt } = framesOf(file);
+  const log = { syncedFrames: frames, salt, close: () => connection.close() };
+  logs.set(file, log);
+  let pending: Promise<void> | undefined;
+  let silentSince = Number.POSITIVE_INFINITY;
+
+  function note(seen: { frames: number; salt: string }): void {
+    log.syncedFrames = seen.frames;
+    log.salt = seen.salt;
+  }
+
+  return {
+    announce(): void {},
+    sync(): Promise<void> {
+      const seen = framesOf(file);
+      silentSince = time.now;
+      pending = new Promise((resolve) => {
+        time.plan(disk.milliseconds(), 'disk', () => {
+          note(seen);
+          pending = undefined;
+          silentSince = Number.POSITIVE_INFINITY;
+          resolve();
+        });
+      });
+      return pending;
+    },
+    copy(): void {
+      if (!pending) connection.pragma('wal_checkpoint(PASSIVE)');
+    },
+    async empty(): Promise<boolean> {
+      if (pending || connection.inTransaction) return false;
+      const isDone = connection.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
+      if (isDone) note(framesOf(file));
+      return isDone;
+    },
+    busy: (): Promise<unknown> | undefined => pending,
+    check(): void {
+      if (time.now - silentSince >= 2_000) throw new Error('the disk has not answered');
+    },
+    async close(): Promise<void> {
+      await pending;
+      logs.delete(file);
+    },
+  };
+}

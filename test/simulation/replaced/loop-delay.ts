@@ -1,0 +1,2 @@
+/** The event loop of the world is never late. */
+export const watchLoopDelay = () => ({ take: (): number | null => null, stop: (): void => undefined });

@@ -1,0 +1,154 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServiceControl } from '@lapel/device-sim/service/service-fault';
+import type { Service } from '../../src/service.ts';
+import { PARTS } from './parts.ts';
+import type { Program } from './time.ts';
+import { world } from './world.ts';
+
+/** Where the programs of a world find the service. */
+export const ADDRESSES = { api: 8080, admin: 8081, mqtt: 1883, objects: 8082 } as const;
+
+const HEADER = 32;
+const FRAME_HEADER = 24;
+const DATABASE = 'lapel.db';
+
+interface Life {
+  readonly program: Program;
+  readonly folder: string;
+  /** The service, once it has started. */
+  service: Service | undefined;
+}
+
+/** Bytes of a database's log that the disk has after a power cut: the frames that were written, and perhaps some more. */
+function logOnDisk(folder: string, more: number): Buffer {
+  const { logs } = world();
+  const file = join(folder, DATABASE);
+  const log = readFileSync(`${file}-wal`);
+  const known = logs.get(file);
+  if (!known || log.length < HEADER) return log;
+  const pageSize = log.readUInt32BE(8);
+  const bytesOf = (frames: number): number => (frames === 0 ? 0 : HEADER + frames * (FRAME_HEADER + pageSize));
+  // After a new round of the log began, the database has all that the disk had of the former one.
+  if (log.toString('hex', 16, 24) !== known.salt) return log.subarray(0, Math.trunc(more * Math.min(log.length, 4096)));
+  const has = bytesOf(known.syncedFrames);
+  return log.subarray(0, has + Math.trunc(more * (log.length - has)));
+}
+
+/**
+ * Makes the data folder that a crash leaves. The connections of the program that was killed are still open in this process,
+ * so the database is a copy; all other files are moved, and stay the same files.
+ */
+function afterCrash(from: string, to: string, more: number): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(from)) {
+    if (name === DATABASE) copyFileSync(join(from, name), join(to, name));
+    else if (!name.startsWith(`${DATABASE}-`) && !name.startsWith('lock.db'))
+      renameSync(join(from, name), join(to, name));
+  }
+  writeFileSync(join(to, `${DATABASE}-wal`), logOnDisk(from, more));
+}
+
+/** The service of a world: it is started, killed, stopped, and made to stand still. */
+export function createWorldService({
+  root,
+  start,
+  newDatabase,
+}: {
+  /** A folder for its data, on the disk of the machine. */
+  root: string;
+  start(dataDir: string): Promise<Service>;
+  newDatabase: Buffer;
+}) {
+  const { time, network, logs, randomOf } = world();
+  const chance = randomOf(PARTS.faults);
+  let lives = 0;
+  let life: Life | undefined;
+  const crashed = Promise.withResolvers<string>();
+  const crashes: string[] = [];
+
+  const folderOf = (number: number): string => join(root, String(number));
+
+  async function begin(): Promise<void> {
+    lives += 1;
+    const program: Program = { name: `service ${lives}`, isAlive: true, ahead: 0, resumesAt: 0 };
+    const folder = folderOf(lives);
+    const own: Life = { program, folder, service: undefined };
+    life = own;
+    own.service = await time.within(program, () => start(folder));
+  }
+
+  /** The program ends at once, wherever it is; the disk keeps the bytes that it has, and perhaps some more. */
+  function kill(): void {
+    if (!life) return;
+    const { program, folder } = life;
+    program.isAlive = false;
+    network.drop(program);
+    afterCrash(folder, folderOf(lives + 1), chance() < 0.5 ? 0 : chance());
+    logs.get(join(folder, DATABASE))?.close();
+    logs.delete(join(folder, DATABASE));
+    rmSync(folder, { recursive: true });
+    life = undefined;
+  }
+
+  async function stop(): Promise<void> {
+    const ending = life;
+    if (!ending) return;
+    const { program, folder, service } = ending;
+    const ended = Promise.withResolvers<void>();
+    time.plan(
+      0,
+      'SIGTERM',
+      () => void (service?.[Symbol.asyncDispose]() ?? Promise.resolve()).then(ended.resolve, ended.reject),
+      program,
+    );
+    await ended.promise;
+    program.isAlive = false;
+    network.drop(program);
+    renameSync(folder, folderOf(lives + 1));
+    life = undefined;
+  }
+
+  const wait = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => time.plan(milliseconds, 'fault over', resolve, time.around));
+
+  mkdirSync(folderOf(1), { recursive: true });
+  writeFileSync(join(folderOf(1), DATABASE), newDatabase);
+  return {
+    begin,
+    kill,
+    stop,
+    get life(): Life | undefined {
+      return life;
+    },
+    control: {
+      crashes,
+      crashed: crashed.promise,
+      async play({ fault, lasts }) {
+        if (fault === 'freeze') {
+          if (life) life.program.resumesAt = time.now + lasts;
+          return wait(lasts);
+        }
+        if (fault === 'kill') kill();
+        else await stop();
+        await wait(lasts);
+        await begin();
+      },
+      async [Symbol.asyncDispose]() {
+        await stop();
+      },
+    } satisfies ServiceControl,
+  };
+}
+
+export type WorldService = ReturnType<typeof createWorldService>;
+
+let present: WorldService | undefined;
+export const useService = (service: WorldService): void => {
+  present = service;
+};
+/** The control of the world's service, for the simulator. */
+export function control(): ServiceControl {
+  if (!present) throw new Error('the world has no service');
+  return present.control;
+}

@@ -1,0 +1,51 @@
+import type { Plan } from './plan.ts';
+
+type Scenario = Plan['scenario'];
+type Phase = Scenario['phases'][number];
+
+const without = <Item>(items: readonly Item[], place: number): Item[] => items.filter((_, at) => at !== place);
+
+/** The phase without one of the items of a list; a list without items is left out, because a scenario has none. */
+function smallerPhases(phase: Phase): Phase[] {
+  const lists = ['actions', 'service', 'receiver'] as const;
+  return lists.flatMap((name) => {
+    const list = phase[name];
+    if (!Array.isArray(list)) return [];
+    return list.map((_, place) => {
+      const rest = without<unknown>(list, place);
+      const { [name]: __, ...others } = phase;
+      return (rest.length > 0 ? { ...others, [name]: rest } : others) as Phase;
+    });
+  });
+}
+
+/** Worlds that are smaller than this one by one step, the largest steps first. */
+function smaller(plan: Plan): Plan[] {
+  const { scenario, spells } = plan;
+  const having = (changed: Partial<Scenario>): Plan => ({ ...plan, scenario: { ...scenario, ...changed } });
+  const { phases, groups = [], devices } = scenario;
+  const fewer = [Math.ceil(devices / 2), devices - 1].filter((count) => count >= groups.length && count < devices);
+  return [
+    ...(phases.length > 1
+      ? phases.map((_, place) => having({ phases: without(phases, place) as Scenario['phases'] }))
+      : []),
+    ...spells.map((_, place) => ({ ...plan, spells: without(spells, place) })),
+    ...fewer.map((count) => having({ devices: count })),
+    ...groups.flatMap((group, place) =>
+      'faults' in group
+        ? [having({ groups: groups.map((one, at) => (at === place ? { ...one, faults: [] } : one)) })]
+        : [],
+    ),
+    ...phases.flatMap((phase, place) =>
+      smallerPhases(phase).map((one) =>
+        having({ phases: phases.map((other, at) => (at === place ? one : other)) as Scenario['phases'] }),
+      ),
+    ),
+  ];
+}
+
+/** The smallest world that is found by single steps and is still broken. It may be broken in another way than the given one. */
+export async function shrink(plan: Plan, isBroken: (plan: Plan) => Promise<boolean>): Promise<Plan> {
+  for (const one of smaller(plan)) if (await isBroken(one)) return shrink(one, isBroken);
+  return plan;
+}

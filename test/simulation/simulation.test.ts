@@ -1,0 +1,99 @@
+import { createRandom } from '@lapel/device-sim/random';
+import { readScenario } from '@lapel/device-sim/scenario/read-scenario';
+import t from 'tap';
+import { type Plan, planOf } from './plan.ts';
+import { shrink } from './shrink.ts';
+import { WorldTime } from './time.ts';
+import type { Told } from './worker.ts';
+import { playWorlds } from './worlds.ts';
+
+/** Plays worlds to their end, or until one breaks a promise. */
+async function played(seeds: readonly number[], breakage?: string): Promise<Told[]> {
+  const all: Told[] = [];
+  await playWorlds(seeds.map(planOf), {
+    breakage,
+    onTold(told) {
+      all.push(told);
+      return told.broken.length > 0;
+    },
+  });
+  return all;
+}
+
+t.test('a seed does the same again, alone and after other worlds', async (t) => {
+  const [together, [alone]] = await Promise.all([played([2, 6, 29]), played([29])]);
+  t.same(
+    together.map(({ seed, broken, notRun }) => ({ seed, broken, notRun })),
+    [2, 6, 29].map((seed) => ({ seed, broken: [], notRun: [] })),
+  );
+  const last = together.at(-1)!;
+  t.match(last.trace, /^[0-9a-f]{64}$/);
+  t.equal(alone?.trace, last.trace);
+  t.equal(alone?.events, last.events);
+  t.equal(new Set(together.map(({ trace }) => trace)).size, 3, 'other seeds do something else');
+});
+
+t.test('a kill loses what the disk does not have: an answer before the commit is found', async (t) => {
+  const found = (await played([1, 2, 3, 4, 5, 6, 7, 8], 'answers-before-the-commit')).at(-1)!;
+  t.not(found.broken.length, 0);
+});
+
+t.test('every plan is a scenario that the simulator understands', async (t) => {
+  for (let seed = 1; seed <= 500; seed += 1) {
+    const { scenario } = planOf(seed);
+    t.equal(readScenario(JSON.stringify(scenario), scenario.name).scenario.seed, seed);
+  }
+  t.same(planOf(7), planOf(7));
+});
+
+t.test('a world is made smaller as long as it breaks the same', async (t) => {
+  const plan = planOf(8);
+  /** It breaks as long as it has a kill. */
+  const hasKill = async ({ scenario: { phases } }: Plan): Promise<boolean> =>
+    phases.some(({ service = [] }) => [service].flat().some(({ fault }) => fault === 'kill'));
+  t.ok(await hasKill(plan));
+  const { scenario, spells } = await shrink(plan, hasKill);
+  t.equal(scenario.phases.length, 1);
+  t.equal(scenario.devices, 2);
+  t.same(spells, []);
+  const phase = scenario.phases[0]!;
+  t.match(phase, { actions: undefined, receiver: undefined });
+  t.equal([phase.service ?? []].flat().length, 1);
+});
+
+t.test('events happen in the order of their times, and nothing of a program that was killed', async (t) => {
+  const time = new WorldTime();
+  const told: string[] = [];
+  const random = createRandom(1);
+  const moments = Array.from({ length: 200 }, () => Math.trunc(random() * 100));
+  for (const at of moments) time.plan(at, 'event', () => told.push(String(at)));
+  const dead = { name: 'dead', isAlive: true, ahead: 0, resumesAt: 0 };
+  time.plan(99, 'event', () => told.push('dead'), dead);
+  const cancel = time.plan(98, 'event', () => told.push('cancelled'));
+  time.plan(50, 'kill', () => {
+    dead.isAlive = false;
+    cancel();
+  });
+  await time.run(new Promise<void>((resolve) => time.plan(1000, 'end', resolve)));
+  t.same(told, moments.toSorted((one, two) => one - two).map(String));
+  t.equal(time.now, 1000);
+  await t.rejects(time.run(new Promise(() => undefined)), { message: 'nothing is planned any more' });
+});
+
+t.test('a program that stands still goes on later, in the old order', async (t) => {
+  const time = new WorldTime();
+  const program = { name: 'one', isAlive: true, ahead: 0, resumesAt: 500 };
+  const told: [number, string][] = [];
+  for (const [at, name] of [
+    [10, 'first'],
+    [20, 'second'],
+    [600, 'third'],
+  ] as const)
+    time.plan(at, 'event', () => told.push([time.now, name]), program);
+  await time.run(new Promise<void>((resolve) => time.plan(1000, 'end', resolve)));
+  t.same(told, [
+    [500, 'first'],
+    [500, 'second'],
+    [600, 'third'],
+  ]);
+});
