@@ -9,7 +9,8 @@ import { debianPackage } from '@lapel/tools/scripts/release/debian-package';
 import { isLibrary, MANIFEST, manifestOf, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
 import { type Files, tarball } from '@lapel/tools/scripts/release/tarball';
 import t from 'tap';
-import { GUIDES } from '../src/edge/docs/site/places.ts';
+import { MANIFEST, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
+import { GUIDES } from '../src/edge/docs/make/site/places.ts';
 import { missing } from './installed.ts';
 
 /** Imports of a package, also those of later: `import()`, `loadLate()`, `import.meta.resolve()`. Types are no imports. */

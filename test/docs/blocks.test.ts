@@ -6,9 +6,9 @@ import { loadContracts, type SchemaName } from '@lapel/schemas/contracts/contrac
 import t from 'tap';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
-import { commandOf } from '../../src/edge/docs/reference/commands.ts';
-import { operationsOf } from '../../src/edge/docs/reference/operation.ts';
-import { samplesOf } from '../../src/edge/docs/reference/samples.ts';
+import { commandOf } from '../../src/edge/docs/make/reference/commands.ts';
+import { operationsOf } from '../../src/edge/docs/make/reference/operation.ts';
+import { samplesOf } from '../../src/edge/docs/make/reference/samples.ts';
 import { checkCall } from '../cli/check-call.ts';
 import { runProgram } from '../run-program.ts';
 import { blocksOf, CHECKED, NOT_RUN, RUN, reasonOf, shellBlocksOf } from './blocks.ts';

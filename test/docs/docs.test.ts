@@ -4,8 +4,8 @@ import t from 'tap';
 import { createDocs } from '../../src/edge/docs/docs.ts';
 import { isKnown, takesGzip } from '../../src/edge/docs/file.ts';
 import { html, prose } from '../../src/edge/docs/html.ts';
-import { linksOfFolder, siteLink } from '../../src/edge/docs/site/links.ts';
-import { readMarkdown } from '../../src/edge/docs/site/markdown.ts';
+import { linksOfFolder, siteLink } from '../../src/edge/docs/make/site/links.ts';
+import { readMarkdown } from '../../src/edge/docs/make/site/markdown.ts';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */

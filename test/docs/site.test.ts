@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
-import { GUIDES } from '../../src/edge/docs/site/places.ts';
+import { GUIDES } from '../../src/edge/docs/make/site/places.ts';
 import { missing } from '../installed.ts';
 import { runProgram } from '../run-program.ts';
 import { startWorld } from '../world.ts';

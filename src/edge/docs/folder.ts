@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDocuments } from './documents.ts';
-import { linksOfFolder } from './site/links.ts';
-import { createSite } from './site/site.ts';
+import { createDocuments } from './make/documents.ts';
+import { linksOfFolder } from './make/site/links.ts';
+import { createSite } from './make/site/site.ts';
 
 type Parts = Parameters<typeof createDocuments>[0] & Pick<Parameters<typeof createSite>[0], 'deprecations'>;
 

@@ -1,11 +1,11 @@
 import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import { createDeprecations } from '@lapel/schemas/contracts/deprecations';
-import { createDocuments } from './documents.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
-import { linksOfService } from './site/links.ts';
-import { PAGE_HEADERS } from './site/page.ts';
-import { DOCUMENTS } from './site/places.ts';
-import { createSite } from './site/site.ts';
+import { createDocuments } from './make/documents.ts';
+import { linksOfService } from './make/site/links.ts';
+import { PAGE_HEADERS } from './make/site/page.ts';
+import { DOCUMENTS } from './make/site/places.ts';
+import { createSite } from './make/site/site.ts';
 
 /** The data that the files are made from: it can be posted to a thread. */
 export interface Given {

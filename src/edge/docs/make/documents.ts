@@ -1,8 +1,8 @@
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
 import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
-import { ERRORS } from '@lapel/schemas/contracts/errors';
-import { createRemembered } from '../../runtime/remembered.ts';
+import { createRemembered } from '../../../runtime/remembered.ts';
 import { operationsOf } from './reference/operation.ts';
 import { samplesOf } from './reference/samples.ts';
 

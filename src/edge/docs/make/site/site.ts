@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
+import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import type { Documents } from '../documents.ts';
 import type { Links } from './links.ts';
 import type { Frame } from './page.ts';

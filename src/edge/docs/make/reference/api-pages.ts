@@ -1,5 +1,5 @@
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
-import { type Html, html, prose } from '../html.ts';
+import { type Html, html, prose } from '../../html.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 import { pageOfTag } from '../site/places.ts';
 import { fieldsOf, fieldTable } from './fields.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../html.ts';
 import type { Links } from './links.ts';
 import type { Heading } from './markdown.ts';
 import { pageOfTag, SECTIONS } from './places.ts';

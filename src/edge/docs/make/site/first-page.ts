@@ -1,4 +1,4 @@
-import { type Html, html, prose } from '../html.ts';
+import { type Html, html, prose } from '../../html.ts';
 import { type Frame, pageOf } from './page.ts';
 import { pageOfTag, SECTIONS } from './places.ts';
 

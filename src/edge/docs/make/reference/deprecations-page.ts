@@ -1,5 +1,5 @@
 import { DEPRECATIONS, type Deprecations } from '@lapel/schemas/contracts/deprecations';
-import { html } from '../html.ts';
+import { html } from '../../html.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 
 interface Parts {

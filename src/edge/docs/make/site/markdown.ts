@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../html.ts';
 
 /** A heading of a document, for the contents of its page and for the search. */
 export interface Heading {

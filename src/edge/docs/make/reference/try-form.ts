@@ -1,5 +1,5 @@
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../html.ts';
 import type { Operation, Parameter } from './operation.ts';
 
 const ISSUE_TOKEN = 'issueToken';

@@ -1,5 +1,5 @@
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
-import { type Html, html, prose } from '../html.ts';
+import { type Html, html, prose } from '../../html.ts';
 import { type SchemaRow, schemaCases, schemaRows } from './schema-rows.ts';
 
 /** A table of fields, with a row for each: its name and its type, and what it is. */

@@ -1,5 +1,5 @@
 import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
-import { type Html, html, prose } from '../html.ts';
+import { type Html, html, prose } from '../../html.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 import { fieldTable } from './fields.ts';
 import { schemaCases, schemaRows } from './schema-rows.ts';
