@@ -145,15 +145,11 @@ const clock: Maintenance = async ({ dataDir, databaseUrl }, { argument }, say) =
 /** Without addresses in the settings, the documents name those that `lapel serve` has by default. */
 const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, apiRelease }, { argument }, say) => {
   const { writeSite } = await import('./edge/docs/folder.ts');
-  const { loadContracts } = await import('@lapel/schemas/contracts/contracts');
-  const { createDeprecations } = await import('@lapel/schemas/contracts/deprecations');
-  const deprecations = createDeprecations(apiRelease);
   const count = await writeSite(argument, {
-    contracts: loadContracts({ serves: deprecations.serves }),
-    deprecations,
+    apiRelease,
     timeZone,
-    publicUrl: () => publicUrl ?? `http://${http.host}:${http.port}`,
-    mqttUrls: () => [...(entrance.mqttUrls ?? [`mqtt://${mqtt.host}:${mqtt.port}`])],
+    publicUrl: publicUrl ?? `http://${http.host}:${http.port}`,
+    mqttUrls: entrance.mqttUrls ?? [`mqtt://${mqtt.host}:${mqtt.port}`],
   });
   say(`${count} pages are in ${argument}; begin with ${join(argument, 'index.html')}\n`);
   return 0;

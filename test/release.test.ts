@@ -4,13 +4,11 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { NODE_OF_CHECKOUT, NODE_OF_PACKAGE, refusalOf } from '@lapel/schemas/base/installation';
-import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from '@lapel/tools/scripts/release/contents';
 import { debianPackage } from '@lapel/tools/scripts/release/debian-package';
 import { isLibrary, MANIFEST, manifestOf, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
 import { type Files, tarball } from '@lapel/tools/scripts/release/tarball';
 import t from 'tap';
-import { MANIFEST, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
-import { GUIDES } from '../src/edge/docs/make/site/places.ts';
+import { BROWSER_PACKAGES, isReleased, MAKERS, PROGRAMS, RUNTIME_PACKAGES } from '@lapel/tools/scripts/release/contents';
 import { missing } from './installed.ts';
 
 /** Imports of a package, also those of later: `import()`, `loadLate()`, `import.meta.resolve()`. Types are no imports. */
@@ -28,10 +26,11 @@ const sources = PROGRAMS.flatMap((folder) =>
     .filter((path) => path.endsWith('.ts'))
     .map((path) => join(folder, path)),
 );
+const released = sources.filter(isReleased);
 
 t.test('the package contains every package that its programs import, and no other', async (t) => {
   const imported = new Map<string, string>();
-  for (const path of sources) {
+  for (const path of released) {
     for (const [, ...names] of readFileSync(join(ROOT, path), 'utf8').matchAll(IMPORT)) {
       const name = names.find((one) => one !== undefined) ?? '';
       if (!BUILT_IN.has(name) && isLibrary(name)) imported.set(packageOf(name), path);
@@ -54,10 +53,18 @@ t.test('the package contains every package that its programs import, and no othe
   );
 });
 
-t.test('the package contains every page of the documents', async (t) => {
-  const contained = (file: string): boolean =>
-    UNCHANGED.some((path) => file === path || file.startsWith(`${path}/`)) || file.startsWith('client/');
-  for (const { file } of GUIDES) t.ok(contained(file), file);
+t.test('the programs of the package import nothing of the code that makes files at the release', async (t) => {
+  const made = released.flatMap((path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^(?:import|export)\s(?!type\b)[^'"]*?\bfrom '(\.[^']*)'/gm)]
+      .map(([, target = '']) => join(path, '..', target))
+      .filter((target) => !isReleased(target)),
+  );
+  t.same(made, []);
+  for (const folder of MAKERS)
+    t.ok(
+      sources.some((path) => path.startsWith(folder)),
+      `${folder} is there`,
+    );
 });
 
 t.test('the programs of the package import only one another', async (t) => {

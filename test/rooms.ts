@@ -33,7 +33,8 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       feed: { about: 'the stream of changes that the console follows' },
       pages: { about: 'the files of the console' },
       docs: {
-        about: 'the site of all documents: guides, the reference, the complete documents of the API',
+        about:
+          'the site of all documents: guides, the reference, the complete documents of the API; `make/` makes it, at the release',
         owns: ['marked'],
       },
       http: {

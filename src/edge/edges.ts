@@ -200,15 +200,12 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   );
   readiness.set('administration', admin.trouble);
 
-  const docs = parts.add(
-    createDocs({
-      documents: common.contracts.documents,
-      apiRelease: deprecations.apiRelease,
-      timeZone: config.timeZone,
-      publicUrl,
-      mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
-    }),
-  );
+  const docs = createDocs({
+    apiRelease: deprecations.apiRelease,
+    timeZone: config.timeZone,
+    publicUrl,
+    mqttUrls: () => config.entrance.mqttUrls ?? given.mqttUrls(),
+  });
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',

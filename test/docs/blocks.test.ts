@@ -9,6 +9,7 @@ import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import { commandOf } from '../../src/edge/docs/make/reference/commands.ts';
 import { operationsOf } from '../../src/edge/docs/make/reference/operation.ts';
 import { samplesOf } from '../../src/edge/docs/make/reference/samples.ts';
+import { fill } from '../../src/edge/docs/slots.ts';
 import { checkCall } from '../cli/check-call.ts';
 import { runProgram } from '../run-program.ts';
 import { blocksOf, CHECKED, NOT_RUN, RUN, reasonOf, shellBlocksOf } from './blocks.ts';
@@ -145,7 +146,10 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
   const operations = operationsOf(document);
   const lines: string[] = [];
   for (const operation of operations) {
-    const samples = samplesOf(operation, 'https://lapel.example');
+    const samples = samplesOf(operation).map(({ source, ...sample }) => ({
+      ...sample,
+      source: fill(source, { shellUrl: (path) => `https://lapel.example${path}` }),
+    }));
     const [curl, ...others] = samples;
     t.equal(curl?.label, 'curl', operation.id);
     for (const { name, in: place, required, example } of operation.parameters)

@@ -5,6 +5,7 @@ import { createDeprecations, NEWEST_RELEASE } from '@lapel/schemas/contracts/dep
 import { chromium } from 'playwright-core';
 import t from 'tap';
 import { writeSite } from '../../src/edge/docs/folder.ts';
+import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import { findLowContrast, findViolations } from '../accessibility.ts';
 import { CHROMIUM, missing } from '../installed.ts';
 import { startWorld } from '../world.ts';
@@ -214,11 +215,10 @@ t.test('the documents in a browser', { skip }, async (t) => {
   await t.test('in a folder the same pages work without a server', async (t) => {
     const folder = t.testdir();
     await writeSite(folder, {
-      contracts: loadContracts(),
-      deprecations: createDeprecations(NEWEST_RELEASE),
+      apiRelease: NEWEST_RELEASE,
       timeZone: 'Asia/Tokyo',
-      publicUrl: () => 'https://lapel.example',
-      mqttUrls: () => ['mqtts://lapel.example:8883'],
+      publicUrl: 'https://lapel.example',
+      mqttUrls: ['mqtts://lapel.example:8883'],
     });
     const file = await browser.newPage();
     const broken: string[] = [];

@@ -4,8 +4,11 @@ import t from 'tap';
 import { createDocs } from '../../src/edge/docs/docs.ts';
 import { isKnown, takesGzip } from '../../src/edge/docs/file.ts';
 import { html, prose } from '../../src/edge/docs/html.ts';
-import { linksOfFolder, siteLink } from '../../src/edge/docs/make/site/links.ts';
+import { linksOfFolder } from '../../src/edge/docs/links.ts';
+import { siteLink } from '../../src/edge/docs/make/site/links.ts';
 import { readMarkdown } from '../../src/edge/docs/make/site/markdown.ts';
+import { fill } from '../../src/edge/docs/slots.ts';
+import { DEPRECATIONS } from '@lapel/schemas/contracts/deprecations';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */
@@ -285,8 +288,9 @@ t.test('text is escaped when it becomes HTML', async (t) => {
 });
 
 t.test('a document brings no HTML of its own but anchors, and links to the site or to the web only', async (t) => {
-  const linkTo = (link: string) => siteLink(link, 'docs/qa.md', linksOfFolder);
-  const read = (text: string): string => readMarkdown(text, { linkTo }).content.html.trim();
+  const linkTo = (link: string) => siteLink(link, 'docs/qa.md');
+  const read = (text: string): string =>
+    fill(readMarkdown(text, { linkTo }).content.html.trim(), { page: linksOfFolder.page });
   t.equal(read('<a id="login"></a>x'), '<p><a id="login"></a>x</p>');
   t.equal(read('<!-- errors -->'), '');
   t.equal(read('a <b onclick="x">b'), '<p>a &lt;b onclick=&quot;x&quot;&gt;b</p>');
@@ -302,9 +306,8 @@ t.test('a document brings no HTML of its own but anchors, and links to the site 
 
 t.test('documents are made once, after a failure again, and the event loop goes on meanwhile', async (t) => {
   let made = 0;
-  await using docs = createDocs({
-    documents: loadContracts().documents,
-    apiRelease: NEWEST_RELEASE,
+  const docs = createDocs({
+    apiRelease: '2026-09', // no other test of this process has had the site made at this release
     timeZone: 'UTC',
     publicUrl: () => 'https://lapel.example',
     mqttUrls: () => {
@@ -327,5 +330,5 @@ t.test('documents are made once, after a failure again, and the event loop goes 
   t.ok(turns > 1_000, `${turns} turns; to make them here would take some ten, each a part of a second long`);
   for (const path of ['/docs/events', '/asyncapi.json', ...files])
     t.ok((await docs.find(path)).bytes.length > 1000, path);
-  t.equal(made, 2);
+  t.equal(made, 5, 'each of the four once, and the first one again');
 });

@@ -13,6 +13,7 @@ import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { Ajv } from 'ajv';
 import { createDocs } from '../../src/edge/docs/docs.ts';
+import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));
@@ -24,15 +25,11 @@ const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
 const isAsyncApi = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'));
 
 for (const release of ['2026-01', NEWEST_RELEASE]) {
-  const deprecations = createDeprecations(release);
-  const contracts = loadContracts({ serves: deprecations.serves });
-  const mqttUrls = () => ['mqtt://lapel.example:1883', 'mqtts://lapel.example:8883', 'wss://lapel.example:8083'];
-  await using docs = createDocs({
-    documents: contracts.documents,
+  const docs = createDocs({
     apiRelease: release,
     timeZone: 'Asia/Tokyo',
     publicUrl: () => 'https://lapel.example',
-    mqttUrls,
+    mqttUrls: () => ['mqtt://lapel.example:1883', 'mqtts://lapel.example:8883', 'wss://lapel.example:8083'],
   });
   for (const path of ['/openapi.json', '/asyncapi.json'] as const) {
     const { bytes } = await docs.find(path);

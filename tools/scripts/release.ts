@@ -36,7 +36,7 @@ const folder = given === undefined ? join(ROOT, 'dist') : place(given);
 const key = values.sign === undefined ? undefined : signingKey(readFileSync(place(values.sign), 'utf8'));
 const faults = [...lockfileFaults(), ...licenseFaults()];
 if (faults.length > 0) throw new Error(faults.join('\n'));
-const lapel = lapelPackage();
+const lapel = await lapelPackage();
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
   [`lapel-client-${version}.tgz`, packed(clientPackage())],

@@ -154,7 +154,7 @@ async function tryInDebian(): Promise<void> {
 }
 
 async function tryDebian(): Promise<void> {
-  const lapel = lapelPackage();
+  const lapel = await lapelPackage();
   const file = join(folder, 'lapel.deb');
   const made = debianPackage(lapel, ARCHITECTURE);
   writeFileSync(file, made);

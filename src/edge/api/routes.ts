@@ -1,4 +1,4 @@
-import { DOCUMENTS } from '../docs/make/site/places.ts';
+import { DOCUMENTS } from '../docs/names.ts';
 import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';

@@ -1,62 +1,57 @@
-import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import { DomainError } from '@lapel/schemas/contracts/errors';
-import { createAnsweringThread } from '../../runtime/answering-thread.ts';
 import { createRemembered } from '../../runtime/remembered.ts';
-import type { Question } from './docs-worker.ts';
-import type { DocsFile } from './file.ts';
-import type { Given } from './making.ts';
+import { createDocsFile, type DocsFile } from './file.ts';
+import { linksOfService } from './links.ts';
+import { pageOfFile, pathOf } from './names.ts';
+import { PAGE_HEADERS } from './page-headers.ts';
+import { type SiteFiles, siteFiles } from './site-files.ts';
+import { type Named, siteText } from './site-text.ts';
 
-/** Milliseconds after the last file was made until the thread ends: who reads one page often reads another. */
-const IDLE_MS = 30_000;
-
-interface Parts extends Pick<Given, 'documents' | 'apiRelease' | 'timeZone'> {
-  /** The URL of the API that callers use (`{base_url}`), without a slash at its end. */
-  publicUrl(): string;
-  /** The URLs that devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
-  mqttUrls(): string[];
+interface Parts extends Pick<Named, 'apiRelease' | 'timeZone'> {
+  publicUrl(): Named['publicUrl'];
+  mqttUrls(): Named['mqttUrls'];
+  files?: SiteFiles;
 }
 
 export type Docs = ReturnType<typeof createDocs>;
 
-/**
- * The documents of the API, and the site of all documents. Each file is made at its first request, on a thread of its own,
- * and kept.
- */
-export function createDocs({ publicUrl, mqttUrls, ...given }: Parts) {
+const TYPES: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+};
+
+// Headers of all files. Addresses and the release of the interface, which some of them name, may change with a restart, so
+// browsers ask each time whether the file has changed.
+const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
+
+/** The documents of the API, and the site of all documents. Each file is filled in at its first request, and kept. */
+export function createDocs({ apiRelease, timeZone, publicUrl, mqttUrls, files = siteFiles(apiRelease) }: Parts) {
   const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
-  let thread: ReturnType<typeof createAnsweringThread<Question>> | undefined;
 
-  function ask(path: string | null): Promise<unknown> {
+  async function make(name: string): Promise<DocsFile> {
+    const page = pageOfFile(name);
+    // Addresses of the index are relative to a page below /docs, as most pages are.
+    const links = linksOfService(page ?? name);
     // The addresses are known when the service listens.
-    thread ??= createAnsweringThread<Question>({
-      module: new URL(`./docs-worker${MODULE_ENDING}`, import.meta.url),
-      workerData: { ...given, publicUrl: publicUrl(), mqttUrls: mqttUrls() } satisfies Given,
-      idleMs: IDLE_MS,
-      name: 'thread that makes the documents',
-    });
-    return thread.ask({ path });
+    const named = { apiRelease, timeZone, publicUrl: publicUrl(), mqttUrls: mqttUrls() };
+    const text = siteText(name, await files.read(name), { named, links });
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]!;
+    return createDocsFile(type, text, page === undefined ? REVALIDATED : { ...REVALIDATED, ...PAGE_HEADERS });
   }
 
-  async function make(path: string): Promise<DocsFile> {
-    const { bytes, gzipped, ...file } = (await ask(path)) as DocsFile;
-    // A buffer that was posted is a Uint8Array, often a part of a larger one.
-    return { ...file, bytes: Buffer.from(bytes), gzipped: Buffer.from(gzipped) };
-  }
-
-  /** The paths of all files. */
-  const paths = (): Promise<Set<string>> => remembered('', async () => new Set((await ask(null)) as string[]));
+  /** The names of all files by their paths. */
+  const names = (): Promise<Map<string, string>> =>
+    remembered('', async () => new Map((await files.names()).map((name) => [pathOf(name), name])));
 
   return {
-    paths,
     /** Finds the file of a path: a document, `/docs`, or a page or a file below it. Throws FILE_NOT_FOUND. */
     async find(path: string): Promise<DocsFile> {
       // Only paths that exist are looked for in what is kept, so that others cannot drive these out.
-      if (!(await paths()).has(path)) throw new DomainError('FILE_NOT_FOUND');
-      return remembered(path, () => make(path));
-    },
-
-    async [Symbol.asyncDispose](): Promise<void> {
-      await thread?.close(new Error('the service ends'));
+      const name = (await names()).get(path);
+      if (name === undefined) throw new DomainError('FILE_NOT_FOUND');
+      return remembered(path, () => make(name));
     },
   };
 }

@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDocuments } from './make/documents.ts';
-import { linksOfFolder } from './make/site/links.ts';
-import { createSite } from './make/site/site.ts';
-
-type Parts = Parameters<typeof createDocuments>[0] & Pick<Parameters<typeof createSite>[0], 'deprecations'>;
+import { linksOfFolder } from './links.ts';
+import { pageOfFile } from './names.ts';
+import { siteFiles } from './site-files.ts';
+import { type Named, siteText } from './site-text.ts';
 
 /** The files of the forms that make calls: a folder has no service to call. */
 const OF_CALLS: readonly string[] = ['try.css', 'try.js'];
@@ -13,15 +12,13 @@ const OF_CALLS: readonly string[] = ['try.css', 'try.js'];
  * Writes the whole site into a folder: a file for each page, side by side, with relative links. It needs no server.
  * Files of the same names are replaced. Resolves to the number of pages. Throws errors of the system.
  */
-export async function writeSite(folder: string, parts: Parts): Promise<number> {
-  const documents = createDocuments(parts);
-  const site = createSite({ documents, deprecations: parts.deprecations, linksOf: () => linksOfFolder });
+export async function writeSite(folder: string, named: Named): Promise<number> {
+  const files = siteFiles(named.apiRelease);
   await mkdir(folder, { recursive: true });
-  const write = (name: string, content: string | Buffer): Promise<void> => writeFile(join(folder, name), content);
-  const names = await site.names();
-  for (const name of names.pages) await write(linksOfFolder.page(name), await site.page(name));
-  for (const name of names.files.filter((one) => !OF_CALLS.includes(one))) await write(name, await site.file(name));
-  await write('openapi.json', JSON.stringify(await documents.openApi()));
-  await write('asyncapi.json', JSON.stringify(await documents.asyncApi()));
-  return names.pages.length;
+  const names = (await files.names()).filter((name) => !OF_CALLS.includes(name));
+  for (const name of names) {
+    const text = siteText(name, await files.read(name), { named, links: linksOfFolder });
+    await writeFile(join(folder, name), text);
+  }
+  return names.filter((name) => pageOfFile(name) !== undefined).length;
 }

@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { NODE_OF_PACKAGE } from '@lapel/schemas/base/installation';
-import { PACKAGED, PACKAGES } from '../../../src/edge/pages/packaged.ts';
+import { storedFiles } from '../../src/edge/docs/make/stored-files.ts';
+import { SITE } from '../../src/edge/docs/site-files.ts';
+import { PACKAGED, PACKAGES } from '../../src/edge/pages/packaged.ts';
+import { NODE_OF_PACKAGE } from '../../src/runtime/installation.ts';
 import { bundledFiles } from './bundled.ts';
 import { compile } from './compile.ts';
-import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from './contents.ts';
+import { BROWSER_PACKAGES, isReleased, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from './contents.ts';
 import { lockedVersion, MANIFEST, ROOT } from './lockfile.ts';
-import type { Files } from './tarball.ts';
+import { compressed, type Files } from './tarball.ts';
 
 /** The types of `lapel/sim`, and the types that these import. */
 const SIM_TYPES = 'device-sim/library/public.d.ts';
@@ -26,13 +28,14 @@ const isTypeScript = (path: string): boolean => path.endsWith('.ts');
 
 /** The programs as JavaScript, with their other files: migrations, scenarios, styles. */
 function programs(): Files {
-  const files = compile({
+  const all = compile({
     config: 'tsconfig.json',
     include: PROGRAMS,
     options: { sourceMap: true, inlineSources: true },
   });
   for (const path of PROGRAMS.flatMap(listed))
-    if (!isTypeScript(path) && !MANIFESTS.includes(path)) files.set(path, read(path));
+    if (!isTypeScript(path) && !MANIFESTS.includes(path)) all.set(path, read(path));
+  const files: Files = new Map([...all].filter(([path]) => isReleased(path)));
   const types = read(SIM_TYPES).toString();
   files.set(SIM_TYPES, Buffer.from(types.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'")));
   const made = compile({
@@ -65,6 +68,12 @@ function pages(): Files {
   return files;
 }
 
+/** The site of all documents, compressed: it is four times as large otherwise. */
+async function site(): Promise<Files> {
+  const made = await storedFiles();
+  return new Map([...made].map(([path, text]) => [`${SITE}/${path}.gz`, compressed(Buffer.from(text))]));
+}
+
 const nodeRange = NODE_OF_PACKAGE.map(([major, minor]) => `^${major}.${minor}.0`).join(' || ');
 
 function manifest(): object {
@@ -89,9 +98,9 @@ function manifest(): object {
 }
 
 /** All files of the package `lapel`. */
-export function lapelPackage(): Files {
+export async function lapelPackage(): Promise<Files> {
   const unchanged = UNCHANGED.flatMap((path) => (path.includes('.') || path === 'LICENSE' ? [path] : listed(path)));
-  const files: Files = new Map([...programs(), ...pages()]);
+  const files: Files = new Map([...programs(), ...pages(), ...(await site())]);
   for (const path of unchanged) files.set(path, read(path));
   files.set('bin/start.mjs', read('tools/scripts/release/start.mjs'));
   files.set('package.json', Buffer.from(`${JSON.stringify(manifest(), undefined, 2)}\n`));

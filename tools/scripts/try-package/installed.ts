@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MAKERS } from '../release/contents.ts';
+import { ROOT } from '../release/lockfile.ts';
 import type { Attempts } from '../trial/attempts.ts';
 import { type Environment, run, start } from '../trial/programs.ts';
 
@@ -51,6 +53,7 @@ async function answers(url: string, pattern: RegExp): Promise<string> {
   const text = await response.text();
   assert.equal(response.status, 200, url);
   assert.match(text, pattern, url);
+  assert.doesNotMatch(text, /[\uE000\uE001]/, `${url} has its addresses`);
   return text;
 }
 
@@ -70,6 +73,27 @@ async function lookAtPages(http: string, admin: string): Promise<void> {
     'the console has a script and a style sheet',
   );
   for (const path of paths) await answers(new URL(path, `${admin}/`).href, /./);
+}
+
+/** The files of a folder, by their names. */
+const contentsOf = (folder: string): Map<string, string> =>
+  new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+
+/** The documents that the release has made are those that a checkout makes, also with what was deprecated before. */
+async function compareDocuments(lapel: string, place: { env: Environment; cwd: string }): Promise<string> {
+  const checkout = [process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')];
+  const names = new Set<string>();
+  for (const release of ['2026-08', '2026-10', '2027-01']) {
+    const settings = ['--api-release', release, '--public-url', 'https://lapel.example/fleet', '--time-zone', 'UTC'];
+    const [own, other] = [`docs-${release}`, `checkout-${release}`];
+    await run([lapel, 'docs', own, ...settings], place);
+    await run([...checkout, 'docs', other, ...settings], place);
+    const made = contentsOf(join(place.cwd, own));
+    assert.deepEqual(made, contentsOf(join(place.cwd, other)), release);
+    for (const name of made.keys()) names.add(name);
+  }
+  assert.ok(names.size > 40);
+  return `${names.size} files`;
 }
 
 /** Tries the commands of an installed package: a service, the ring from a call to its webhook, a fleet, the demo. */
@@ -104,6 +128,12 @@ export async function tryInstalled({ node, prefix, folder, env: base, version, a
     const { stdout, stderr } = await run([lapel, 'demo', '--once'], place);
     assert.equal(stderr, '');
     return /^All as promised: .*?events/m.exec(stdout)?.[0];
+  });
+
+  await attempt(named('it has the documents, and not the code that makes them'), async () => {
+    for (const made of [...MAKERS, 'node_modules/marked'])
+      assert.ok(!existsSync(join(prefix, 'lib/node_modules/lapel', made)), made);
+    return compareDocuments(lapel, place);
   });
 
   const ports = ['HTTP', 'ADMIN', 'MQTT', 'OBJECTS'].map((name) => [`LAPEL_${name}_PORT`, '0']);

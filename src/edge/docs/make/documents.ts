@@ -1,30 +1,10 @@
 import { ERRORS } from '@lapel/schemas/contracts/errors';
-import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
-import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import { type ApiDocument, type Json, readApiDocument } from '@lapel/schemas/contracts/api-document';
+import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
-import { createRemembered } from '../../../runtime/remembered.ts';
+import { SLOTS } from '../slots.ts';
 import { operationsOf } from './reference/operation.ts';
 import { samplesOf } from './reference/samples.ts';
-
-interface Parts {
-  contracts: Pick<Contracts, 'documents'>;
-  deprecations: Pick<Deprecations, 'serves'>;
-  /** The time zone of local date-times in the bodies of the REST API. */
-  timeZone: string;
-  /** The URL of the API that callers use (`{base_url}`), without a slash at its end. */
-  publicUrl(): string;
-  /** The URLs that devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
-  mqttUrls(): string[];
-}
-
-export type Documents = ReturnType<typeof createDocuments>;
-
-const SERVERS: Record<string, string> = {
-  mqtt: 'MQTT over TCP',
-  mqtts: 'MQTT over TLS',
-  ws: 'MQTT over WebSocket',
-  wss: 'MQTT over WebSocket and TLS',
-};
 
 /** The messages that only answer a webhook, or only describe the form of all of them. */
 const NO_WEBHOOKS = ['envelope', 'uploadUrlAnswer', 'uploadUrlsAnswer'];
@@ -84,77 +64,59 @@ function webhooksOf(asyncApi: ApiDocument): Json {
   return Object.fromEntries(names.filter((name) => !NO_WEBHOOKS.includes(name)).map(webhook));
 }
 
-/** The two documents of the interface as the service offers them, with its addresses. */
-export function createDocuments({ contracts, deprecations, timeZone, publicUrl, mqttUrls }: Parts) {
-  const { serves } = deprecations;
-
-  async function read(file: 'openapi.yaml' | 'asyncapi.yaml'): Promise<ApiDocument> {
-    const { readApiDocument } = await import('@lapel/schemas/contracts/api-document');
-    return readApiDocument(file, { schemas: contracts.documents, serves });
+/** Puts the codes and the calls of each operation into the document, which the code knows. */
+function complete(document: ApiDocument): void {
+  const { ErrorCode } = document.components['headers'] as Record<string, { schema: object }>;
+  ErrorCode!.schema = { type: 'string', enum: Object.keys(ERRORS) };
+  const paths = document['paths'] as Record<string, Record<string, Json>>;
+  for (const operation of operationsOf(document)) {
+    const { path, method } = operation;
+    paths[path]![method.toLowerCase()]!['x-codeSamples'] = samplesOf(operation);
   }
+}
 
-  /** Puts the codes, the time zone and the calls of each operation into the document, which the code knows. */
-  function complete(document: ApiDocument): void {
-    const { ErrorCode } = document.components['headers'] as Record<string, { schema: object }>;
-    ErrorCode!.schema = { type: 'string', enum: Object.keys(ERRORS) };
-    const paths = document['paths'] as Record<string, Record<string, Json>>;
-    for (const operation of operationsOf(document)) {
-      const { path, method } = operation;
-      paths[path]![method.toLowerCase()]!['x-codeSamples'] = samplesOf(operation, publicUrl());
-    }
-  }
-
-  async function openApi(): Promise<ApiDocument> {
-    const [document, messages] = await Promise.all([read('openapi.yaml'), read('asyncapi.yaml')]);
-    const { applicationToken } = document.components['securitySchemes'] as {
-      applicationToken: { flows: { clientCredentials: { tokenUrl: string } } };
-    };
-    const flow = applicationToken.flows.clientCredentials;
-    flow.tokenUrl = `${publicUrl()}${flow.tokenUrl}`;
-    const {
-      openapi,
-      info,
-      components,
-      servers: _,
-      ...rest
-    } = document as ApiDocument & { info: { description: string } };
-    const description = `${info.description}\n\nLocal date-times of this service are in the time zone \`${timeZone}\`.`;
-    const parts = { ...rest, webhooks: webhooksOf(messages) };
-    const { schemas: own, ...otherComponents } = components;
-    const schemas = neededBy([parts, otherComponents], { ...messages.components['schemas'], ...own });
-    const made = {
-      openapi,
-      info: { ...info, description, 'x-time-zone': timeZone },
-      servers: [{ url: publicUrl(), description: 'This service' }],
-      ...parts,
-      components: { ...otherComponents, schemas },
-    };
-    complete(made);
-    return made;
-  }
-
-  async function asyncApi(): Promise<ApiDocument> {
-    const document = await read('asyncapi.yaml');
-    const { mqtt } = document.servers as { mqtt: object };
-    const servers = mqttUrls().map((url) => {
-      const { host, pathname, protocol } = new URL(url);
-      const name = protocol.slice(0, -1);
-      const path = pathname.length > 1 ? { pathname } : {};
-      return [name, { ...mqtt, host, ...path, protocol: name, description: SERVERS[name] }] as const;
-    });
-    const references = servers.map(([name]) => ({ $ref: `#/servers/${name}` }));
-    for (const channel of Object.values(document['channels'] as Record<string, { servers?: object }>)) {
-      if (channel.servers) channel.servers = references;
-    }
-    return { ...document, servers: Object.fromEntries(servers) };
-  }
-
-  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
-  // Each is made once, because every page needs both.
-  return {
-    openApi: (): Promise<ApiDocument> => remembered('openapi', openApi),
-    asyncApi: (): Promise<ApiDocument> => remembered('asyncapi', asyncApi),
+function openApiOf(document: ApiDocument, asyncApi: ApiDocument): ApiDocument {
+  const { applicationToken } = document.components['securitySchemes'] as {
+    applicationToken: { flows: { clientCredentials: { tokenUrl: string } } };
   };
+  const flow = applicationToken.flows.clientCredentials;
+  flow.tokenUrl = `${SLOTS.publicUrl}${flow.tokenUrl}`;
+  const {
+    openapi,
+    info,
+    components,
+    servers: _,
+    ...rest
+  } = document as ApiDocument & { info: { description: string } };
+  const description = `${info.description}\n\nLocal date-times of this service are in the time zone \`${SLOTS.timeZone}\`.`;
+  const parts = { ...rest, webhooks: webhooksOf(asyncApi) };
+  const { schemas: own, ...otherComponents } = components;
+  const schemas = neededBy([parts, otherComponents], { ...asyncApi.components['schemas'], ...own });
+  const made = {
+    openapi,
+    info: { ...info, description, 'x-time-zone': SLOTS.timeZone },
+    servers: [{ url: SLOTS.publicUrl, description: 'This service' }],
+    ...parts,
+    components: { ...otherComponents, schemas },
+  };
+  complete(made);
+  return made;
+}
+
+/** The two documents of the interface, with slots for the addresses of a service. */
+export interface Documents {
+  openApi: ApiDocument;
+  asyncApi: ApiDocument;
+}
+
+/** Makes the documents of the interface with the deprecated parts that are still served. */
+export async function makeDocuments({ serves }: Pick<Deprecations, 'serves'>): Promise<Documents> {
+  const { documents: schemas } = loadContracts({ serves });
+  const [document, asyncApi] = await Promise.all([
+    readApiDocument('openapi.yaml', { schemas, serves }),
+    readApiDocument('asyncapi.yaml', { schemas, serves }),
+  ]);
+  return { openApi: openApiOf(document, asyncApi), asyncApi };
 }
 
 /** Those of some schemas that parts of a document refer to, and those that these refer to. */

@@ -1,5 +1,6 @@
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import { type Html, html, prose } from '../../html.ts';
+import { forService, SLOTS } from '../../slots.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 import { pageOfTag } from '../site/places.ts';
 import { fieldsOf, fieldTable } from './fields.ts';
@@ -13,13 +14,12 @@ interface Tag {
   description: string;
 }
 const tagsOf = (document: ApiDocument): readonly Tag[] => document['tags'] as Tag[];
-const baseOf = ({ servers }: ApiDocument): string => (servers as { url: string }[])[0]!.url;
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** The samples of an operation, of which a radio button shows one. Without styles all are shown. */
-function samples(operation: Operation, document: ApiDocument): Html {
-  const all = samplesOf(operation, baseOf(document));
+function samples(operation: Operation): Html {
+  const all = samplesOf(operation);
   const radio = ({ label }: { label: string }, index: number): Html => {
     const id = `${operation.id}-sample-${index}`;
     const checked = index === 0 ? html` checked` : null;
@@ -50,7 +50,7 @@ function parameters({ parameters: all }: Operation, document: ApiDocument): Html
 }
 
 /** The good answers of an operation, and those errors that it does not share with others. */
-function answers({ answers: all }: Operation, document: ApiDocument, frame: Frame): Html {
+function answers({ answers: all }: Operation, document: ApiDocument): Html {
   const own = all.filter(({ shared }) => shared === undefined);
   const shared = all.filter((one) => one.shared !== undefined);
   return html`<h3>Answers</h3>
@@ -66,10 +66,10 @@ ${Object.keys(headers).length > 1 ? html`<p class="note">Headers: ${Object.keys(
 ${examples.length > 0 ? html`<pre tabindex="0"><code>${json(examples[0])}</code></pre>` : null}
 ${schema ? fieldsOf('Fields of the answer', schema, document) : null}`,
 )}
-<p class="note">Also: ${shared.map(({ status, shared: name }) => html`<a href="${frame.links.page('api')}#${name!}">${status}</a> `)}</p>`;
+<p class="note">Also: ${shared.map(({ status, shared: name }) => html`<a href="${SLOTS.page('api')}#${name!}">${status}</a> `)}</p>`;
 }
 
-function operation(one: Operation, document: ApiDocument, frame: Frame): Html {
+function operation(one: Operation, document: ApiDocument): Html {
   const { id, method, path, summary, description, scope, body } = one;
   return html`<article class="operation" id="${id}">
 <div class="told">
@@ -87,9 +87,9 @@ ${fieldsOf('Fields of the body', body.schema, document)}`
 }
 </div>
 <div class="shown">
-${samples(one, document)}
-${frame.links.isFolder ? null : tryForm(one)}
-${answers(one, document, frame)}
+${samples(one)}
+${ofService(tryForm(one))}
+${answers(one, document)}
 </div>
 </article>
 `;
@@ -102,25 +102,25 @@ export function tagPage(document: ApiDocument, tag: string, frame: Frame): strin
   const headings = operations.map(({ id, summary }) => ({ depth: 2, text: summary, anchor: id }));
   const body = html`<h1>${tag}</h1>
 <p class="lead">${prose(description)}</p>
-${frame.links.isFolder ? null : tokenForm(document)}
-${operations.map((one) => operation(one, document, frame))}`;
+${ofService(tokenForm(document))}
+${operations.map((one) => operation(one, document))}`;
   return pageOf(frame, {
     name: pageOfTag(tag),
     title: tag,
     headings,
-    head: html`${referenceSheet(frame)}${forms(frame)}`,
+    head: html`${SHEET}${FORMS}`,
     body,
   });
 }
 
-/** The files of the forms that make calls: a folder has no service to call. */
-const forms = ({ links }: Frame): Html | null =>
-  links.isFolder
-    ? null
-    : html`
-<link rel="stylesheet" href="${links.file('try.css')}">
-<script src="${links.file('try.js')}" defer></script>`;
-const referenceSheet = ({ links }: Frame): Html => html`<link rel="stylesheet" href="${links.file('reference.css')}">`;
+/** A part of a page that makes calls: a folder has no service to call. */
+const ofService = (part: Html | null): Html | null => (part === null ? null : { html: forService(part.html) });
+
+/** The files of the forms that make calls. */
+const FORMS = ofService(html`
+<link rel="stylesheet" href="${SLOTS.file('try.css')}">
+<script src="${SLOTS.file('try.js')}" defer></script>`);
+const SHEET = html`<link rel="stylesheet" href="${SLOTS.file('reference.css')}">`;
 
 /** The answers that operations share, each once. */
 function sharedAnswers(operations: readonly Operation[], document: ApiDocument): Html[] {
@@ -140,7 +140,7 @@ ${schema ? fieldsOf('Fields', schema, document) : null}</section>
     );
 }
 
-function webhooks(document: ApiDocument, frame: Frame): Html {
+function webhooks(document: ApiDocument): Html {
   interface Webhook {
     post: { summary: string; requestBody: { content: Record<string, { schema: { $ref: string } }> } };
   }
@@ -148,7 +148,7 @@ function webhooks(document: ApiDocument, frame: Frame): Html {
   const row = ([name, { post }]: (typeof all)[number]): Html => {
     const { schema } = Object.values(post.requestBody.content)[0]!;
     const { title = '', description = '' } = target(document, schema) as { title?: string; description?: string };
-    return html`<tr><td><a href="${frame.links.page('events')}#${name}">${title}</a></td><td>${prose(post.summary)}</td><td>${prose(description)}</td></tr>\n`;
+    return html`<tr><td><a href="${SLOTS.page('events')}#${name}">${title}</a></td><td>${prose(post.summary)}</td><td>${prose(description)}</td></tr>\n`;
   };
   return html`<div class="scroll" tabindex="0"><table>
 <thead><tr><th>Webhook</th><th>When</th><th>What it says</th></tr></thead>
@@ -157,7 +157,6 @@ function webhooks(document: ApiDocument, frame: Frame): Html {
 
 /** The page `/docs/api`: how to call the API, all operations, the webhooks, and the answers that operations share. */
 export function apiPage(document: ApiDocument, frame: Frame): string {
-  const { links } = frame;
   const operations = operationsOf(document);
   const { description } = document['info'] as { description: string };
   const rows = (tag: string): Html[] =>
@@ -165,34 +164,34 @@ export function apiPage(document: ApiDocument, frame: Frame): string {
       .filter((one) => one.tag === tag)
       .map(
         ({ id, method, path, summary }) =>
-          html`<tr><td><a href="${links.page(pageOfTag(tag))}#${id}">${summary}</a></td><td><strong>${method}</strong> <code>${path}</code></td></tr>\n`,
+          html`<tr><td><a href="${SLOTS.page(pageOfTag(tag))}#${id}">${summary}</a></td><td><strong>${method}</strong> <code>${path}</code></td></tr>\n`,
       );
   const body = html`<h1>The management API</h1>
 <p>${prose(description)}</p>
 <h2 id="calls"><a href="#calls">How to call it</a></h2>
-<p>The examples of all calls use these lines. <a href="${links.page('tutorial')}">The first five minutes</a> says where the secret comes
+<p>The examples of all calls use these lines. <a href="${SLOTS.page('tutorial')}">The first five minutes</a> says where the secret comes
 from.</p>
 <pre tabindex="0"><code>TOKEN=$(curl -s -u "patrol:$SECRET" -d grant_type=client_credentials \\
   -d 'scope=svc:application:read svc:application:write svc:device:read svc:device:write' \\
-  ${baseOf(document)}/api/v1/authenticate | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')</code></pre>
+  ${SLOTS.publicUrl}/api/v1/authenticate | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')</code></pre>
 <pre tabindex="0"><code>import { createLapelClient } from '@lapel/client';
 
 // \`secret\` is the secret of the application.
-const lapel = createLapelClient({ baseUrl: '${baseOf(document)}', applicationId: 'patrol', secret });</code></pre>
+const lapel = createLapelClient({ baseUrl: '${SLOTS.publicUrl}', applicationId: 'patrol', secret });</code></pre>
 ${tagsOf(document).map(
   ({
     name,
     description: about,
-  }) => html`<h2 id="${pageOfTag(name)}"><a href="${links.page(pageOfTag(name))}">${name}</a></h2>
+  }) => html`<h2 id="${pageOfTag(name)}"><a href="${SLOTS.page(pageOfTag(name))}">${name}</a></h2>
 <p>${prose(about)}</p>
 <div class="scroll" tabindex="0"><table class="calls"><tbody>${rows(name)}</tbody></table></div>
 `,
 )}
 <h2 id="webhooks"><a href="#webhooks">Webhooks of your application</a></h2>
-<p>The service sends these to your URLs. <a href="${links.page('verify-webhooks')}">Verify each</a> before you believe it.</p>
-${webhooks(document, frame)}
+<p>The service sends these to your URLs. <a href="${SLOTS.page('verify-webhooks')}">Verify each</a> before you believe it.</p>
+${webhooks(document)}
 <h2 id="answers"><a href="#answers">Answers that many calls share</a></h2>
-<p>The header <code>Lapel-Error-Code</code> has one of <a href="${links.page('errors')}">these codes</a>.</p>
+<p>The header <code>Lapel-Error-Code</code> has one of <a href="${SLOTS.page('errors')}">these codes</a>.</p>
 ${sharedAnswers(operations, document)}`;
   const headings = [
     { depth: 2, text: 'How to call it', anchor: 'calls' },
@@ -200,5 +199,5 @@ ${sharedAnswers(operations, document)}`;
     { depth: 2, text: 'Webhooks of your application', anchor: 'webhooks' },
     { depth: 2, text: 'Answers that many calls share', anchor: 'answers' },
   ];
-  return pageOf(frame, { name: 'api', title: 'The management API', headings, head: referenceSheet(frame), body });
+  return pageOf(frame, { name: 'api', title: 'The management API', headings, head: SHEET, body });
 }

@@ -1,15 +1,14 @@
 import { DEPRECATIONS, type Deprecations } from '@lapel/schemas/contracts/deprecations';
 import { html } from '../../html.ts';
+import { SLOTS } from '../../slots.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 
 interface Parts {
   serves: Deprecations['serves'];
-  /** The setting LAPEL_API_RELEASE: the release of the interface that is served. */
-  apiRelease: string;
 }
 
 /** The page `/docs/deprecations`: a table with a row for each deprecated feature, and its name as anchor. */
-export function deprecationsPage({ serves, apiRelease }: Parts, frame: Frame): string {
+export function deprecationsPage({ serves }: Parts, frame: Frame): string {
   const rows = (Object.keys(DEPRECATIONS) as (keyof typeof DEPRECATIONS)[]).map((name) => {
     const { feature, release, replacement, part } = DEPRECATIONS[name];
     return html`<tr id="${name}">
@@ -21,7 +20,7 @@ export function deprecationsPage({ serves, apiRelease }: Parts, frame: Frame): s
   });
   const body = html`<h1>Deprecations</h1>
 <p class="lead">A deprecated feature is served for at least six months, then removed with a release of the interface. This service
-serves the release <strong>${apiRelease}</strong>.</p>
+serves the release <strong>${SLOTS.apiRelease}</strong>.</p>
 <p>An answer that contains a deprecated feature says since when it is deprecated (<code>Deprecation</code>, RFC 9745), until when it is
 served (<code>Sunset</code>, RFC 8594), and links to its row here (<code>Link</code> with <code>rel="deprecation"</code>). From the release of
 its removal on, answers no longer contain it, and a request that sends it is answered 400 with <code>extra_forbidden</code>.</p>

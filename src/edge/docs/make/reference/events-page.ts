@@ -1,5 +1,6 @@
 import type { ApiDocument, Json } from '@lapel/schemas/contracts/api-document';
 import { type Html, html, prose } from '../../html.ts';
+import { SLOTS } from '../../slots.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 import { fieldTable } from './fields.ts';
 import { schemaCases, schemaRows } from './schema-rows.ts';
@@ -29,7 +30,6 @@ interface Operation {
 }
 interface AsyncApi extends ApiDocument {
   info: { description: string };
-  servers: Record<string, { host: string; protocol: string; description: string }>;
   channels: Record<string, Channel>;
   operations: Record<string, Operation>;
 }
@@ -108,14 +108,12 @@ ${Object.values(messages).map(({ $ref }) => messageOf($ref.split('/').at(-1)!, d
  * The page `/docs/events`: topics, webhooks and their messages with examples and fields, made from `/asyncapi.json`.
  */
 export function eventsPage(document: ApiDocument, frame: Frame): string {
-  const { info, servers, channels } = document as AsyncApi;
+  const { info, channels } = document as AsyncApi;
   const body = html`<h1>Devices and webhooks</h1>
 <p class="lead">${prose(info.description)}</p>
-<p>${Object.values(servers).map(
-    ({ protocol, host, description }) => html`<code>${protocol}://${host}</code> ${description}. `,
-  )}</p>
+<p>${SLOTS.servers}</p>
 ${Object.keys(channels).map((id) => channelOf(id, document as AsyncApi))}`;
   const headings = Object.keys(channels).map((id) => ({ depth: 2, text: id, anchor: id }));
-  const head = html`<link rel="stylesheet" href="${frame.links.file('reference.css')}">`;
+  const head = html`<link rel="stylesheet" href="${SLOTS.file('reference.css')}">`;
   return pageOf(frame, { name: 'events', title: 'Devices and webhooks', headings, head, body });
 }

@@ -1,3 +1,5 @@
+import { shellWord } from '../../shell-word.ts';
+import { SLOTS } from '../../slots.ts';
 import { commandOf } from './commands.ts';
 import type { Operation, Parameter } from './operation.ts';
 
@@ -7,10 +9,6 @@ export interface Sample {
   label: 'curl' | 'Command line' | 'TypeScript';
   source: string;
 }
-
-/** A word of a shell: in single quotes where it needs them. */
-const quoted = (text: string): string =>
-  /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const isGiven = ({ required, example }: Parameter): boolean => required === true && example !== undefined;
 
@@ -24,7 +22,7 @@ function addressOf({ path, parameters }: Operation): string {
   return `${filled}?${new URLSearchParams(pairs).toString()}`;
 }
 
-function curl(operation: Operation, baseUrl: string): string {
+function curl(operation: Operation): string {
   const { method, scope, body, answers, id } = operation;
   const words = ['curl'];
   const lines: string[] = [];
@@ -34,13 +32,13 @@ function curl(operation: Operation, baseUrl: string): string {
   if (scope !== null) lines.push('-H "Authorization: Bearer $TOKEN"');
   if (body && body.example !== undefined) {
     if (body.type === 'application/json') {
-      lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body.example))}`);
+      lines.push("-H 'Content-Type: application/json'", `-d ${shellWord(JSON.stringify(body.example))}`);
     } else {
       for (const [name, value] of Object.entries(body.example as Record<string, string>))
-        lines.push(`-d ${quoted(`${name}=${value}`)}`);
+        lines.push(`-d ${shellWord(`${name}=${value}`)}`);
     }
   }
-  const url = quoted(`${baseUrl}${addressOf(operation)}`);
+  const url = SLOTS.shellUrl(addressOf(operation));
   return [`${words.join(' ')} ${url}`, ...lines].join(' \\\n  ');
 }
 
@@ -86,11 +84,11 @@ function typeScript({ id, parameters, body, answers }: Operation): string {
 }
 
 /** The calls of an operation in the languages that have it: the typed client and the command line have no streams. */
-export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
+export function samplesOf(operation: Operation): Sample[] {
   const isStream = operation.answers.some(({ type }) => type === 'text/event-stream');
   const command = commandOf(operation.id);
   return [
-    { lang: 'Shell', label: 'curl', source: curl(operation, baseUrl) },
+    { lang: 'Shell', label: 'curl', source: curl(operation) },
     ...(command === undefined ? [] : [{ lang: 'Shell' as const, label: 'Command line' as const, source: command }]),
     ...(operation.scope === null || isStream
       ? []

@@ -11,7 +11,7 @@ export const readGuide = (file: string): Promise<string> => readFile(join(ROOT_F
 
 /** The page of a document in Markdown. */
 export async function guidePage(frame: Frame, { name, file }: (typeof GUIDES)[number]): Promise<string> {
-  const linkTo = (link: string): string | null => siteLink(link, file, frame.links);
+  const linkTo = (link: string): string | null => siteLink(link, file);
   const { title, headings, content } = readMarkdown(await readGuide(file), { linkTo });
   return pageOf(frame, { name, title, headings, body: content });
 }

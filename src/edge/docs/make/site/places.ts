@@ -1,6 +1,3 @@
-/** The paths of the two documents of the API. */
-export const DOCUMENTS = ['/openapi.json', '/asyncapi.json'] as const;
-
 /** A page of the site that is made from a document in Markdown. */
 interface Guide {
   /** The name of the page, which is also its address below `/docs`. */

@@ -1,8 +1,8 @@
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import type { Token, Tokens } from 'marked';
+import { SLOTS } from '../../slots.ts';
 import { operationsOf } from '../reference/operation.ts';
 import { readGuide } from './guide-page.ts';
-import type { Links } from './links.ts';
 import { anchorOf, plainText, tokensOf } from './markdown.ts';
 import { type GUIDES, pageOfTag, SECTIONS } from './places.ts';
 
@@ -40,9 +40,9 @@ function rowEntries(token: Token, { title: page }: Guide, address: string): Entr
 }
 
 /** The sections of a document, and the rows of its tables that can be linked to. */
-async function guideEntries(guide: Guide, rank: number, links: Links): Promise<Entry[]> {
+async function guideEntries(guide: Guide, rank: number): Promise<Entry[]> {
   const { name, file, title: page, about } = guide;
-  const address = links.page(name);
+  const address = SLOTS.page(name);
   const sections: { title: string; isWhole: boolean; texts: string[] }[] = [];
   const rows: Entry[] = [];
   for (const token of tokensOf(await readGuide(file))) {
@@ -69,14 +69,14 @@ interface Described {
 }
 
 /** The messages of devices and the webhooks. */
-function messageEntries(asyncApi: ApiDocument, links: Links): Entry[] {
+function messageEntries(asyncApi: ApiDocument): Entry[] {
   const { messages, schemas } = asyncApi.components as {
     messages: Record<string, { payload: { schema: { $ref: string } } }>;
     schemas: Record<string, Described>;
   };
   return Object.entries(messages).map(([name, { payload }]) => {
     const { title = name, description = '' } = schemas[payload.schema.$ref.split('/').at(-1)!] ?? {};
-    return [title, 'Devices and webhooks', `${links.page('events')}#${name}`, description, name, RANK.reference];
+    return [title, 'Devices and webhooks', `${SLOTS.page('events')}#${name}`, description, name, RANK.reference];
   });
 }
 
@@ -84,20 +84,20 @@ function messageEntries(asyncApi: ApiDocument, links: Links): Entry[] {
  * The script with the index of the search, which a page loads when its search is used. It is a script, because a page of
  * a folder may not fetch files.
  */
-export async function searchIndex(openApi: ApiDocument, asyncApi: ApiDocument, links: Links): Promise<string> {
+export async function searchIndex(openApi: ApiDocument, asyncApi: ApiDocument): Promise<string> {
   const operations = operationsOf(openApi).map(
     ({ id, method, path, tag, summary, description }): Entry => [
       summary,
       tag,
-      `${links.page(pageOfTag(tag))}#${id}`,
+      `${SLOTS.page(pageOfTag(tag))}#${id}`,
       `${method} ${path} ${description}`,
       id,
       RANK.reference,
     ],
   );
   const guides = await Promise.all(
-    SECTIONS.flatMap(({ guides: all, rank }) => all.map((guide) => guideEntries(guide, rank, links))),
+    SECTIONS.flatMap(({ guides: all, rank }) => all.map((guide) => guideEntries(guide, rank))),
   );
-  const entries = [...guides.flat(), ...operations, ...messageEntries(asyncApi, links)];
+  const entries = [...guides.flat(), ...operations, ...messageEntries(asyncApi)];
   return `globalThis.lapelIndex = ${JSON.stringify(entries)};\n`;
 }

@@ -1,0 +1,84 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { createAnsweringThread } from '../../runtime/answering-thread.ts';
+import { DEPRECATIONS } from '../../runtime/deprecations.ts';
+import { isInstalled, MODULE_ENDING, ROOT_FOLDER } from '../../runtime/installation.ts';
+import type { Question } from './make/site-worker.ts';
+
+/** The files of the site, as they were made for all services. */
+export interface SiteFiles {
+  /** The names of all files. */
+  names(): Promise<string[]>;
+  /** The text of one of them. */
+  read(name: string): Promise<string>;
+}
+
+/** The folder of an installed package that has the site. */
+export const SITE = 'site';
+/** The releases of the interface that remove something, in their order. */
+export const RELEASES: readonly string[] = [
+  ...new Set(Object.values(DEPRECATIONS).map(({ release }) => release)),
+].sort();
+
+/**
+ * The folders that may have a file of the site at a release of the interface; the first one that has it counts. The last
+ * one has all files, as they are when everything deprecated is removed; the others only those that differ before a release.
+ */
+export const foldersAt = (apiRelease: string): string[] => [
+  ...RELEASES.filter((release) => release > apiRelease).map((release) => `before-${release}`),
+  '',
+];
+
+const unpacked = promisify(gunzip);
+const PACKED = '.gz';
+
+/** The site in a folder, as a release has it: each file is compressed. */
+export function storedSite(folder: string, apiRelease: string): SiteFiles {
+  async function read(name: string, [first = '', ...others] = foldersAt(apiRelease)): Promise<string> {
+    try {
+      return (await unpacked(await readFile(join(folder, first, name + PACKED)))).toString();
+    } catch (error) {
+      if (others.length === 0 || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return read(name, others);
+    }
+  }
+  return {
+    read,
+    async names() {
+      const entries = await readdir(folder);
+      return entries.filter((name) => name.endsWith(PACKED)).map((name) => name.slice(0, -PACKED.length));
+    },
+  };
+}
+
+// A checkout has no site yet. It is made once for all services of the process, on a thread, because this takes the processor
+// for a second.
+const thread = createAnsweringThread<Question>({
+  module: new URL(`./make/site-worker${MODULE_ENDING}`, import.meta.url),
+  workerData: null,
+  idleMs: 0,
+  name: 'thread that makes the documents',
+});
+const made = new Map<string, Promise<ReadonlyMap<string, string>>>();
+
+function madeSite(apiRelease: string): SiteFiles {
+  const key = foldersAt(apiRelease)[0]!;
+  function files(): Promise<ReadonlyMap<string, string>> {
+    const known = made.get(key);
+    if (known) return known;
+    const making = thread.ask({ apiRelease }) as Promise<ReadonlyMap<string, string>>;
+    made.set(key, making);
+    making.catch(() => made.delete(key)); // tried again at the next request
+    return making;
+  }
+  return {
+    names: async () => [...(await files()).keys()],
+    read: async (name) => (await files()).get(name)!,
+  };
+}
+
+/** The files of the site: a release has them, and a checkout makes them at their first use. */
+export const siteFiles = (apiRelease: string): SiteFiles =>
+  isInstalled ? storedSite(join(ROOT_FOLDER, SITE), apiRelease) : madeSite(apiRelease);
