@@ -31,7 +31,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         owns: ['aedes', 'ws'],
       },
       feed: { about: 'the stream of changes that the console follows' },
-      pages: { about: 'the files of the console' },
+      pages: { about: 'the files of the console; `make/` makes them, at the release', owns: ['esbuild'] },
       docs: {
         about:
           'the site of all documents: guides, the reference, the complete documents of the API; `make/` makes it, at the release',

@@ -1,8 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { PACKAGED } from '../src/edge/pages/packaged.ts';
-import { CLI_ROOMS, PAGES, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS, type Storeys, WINGS } from './rooms.ts';
+import { BROWSER_PACKAGES } from '@lapel/tools/scripts/release/contents';
+import {
+  CLI_ROOMS,
+  CLIENTS,
+  CLIENTS_KNOW,
+  EXCEPTIONS,
+  PAGES,
+  type Room,
+  RULES,
+  SIMULATOR_LEAVES,
+  SIMULATOR_ROOMS,
+  type Storeys,
+  WINGS,
+} from './rooms.ts';
 import { ALONE, allFiles, filesOf, GROUPS, SUITES } from './runs/groups.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -165,7 +177,6 @@ t.test('a library that most services never need is loaded at its first use', asy
 });
 
 t.test('the pages import their own files, their packaged libraries, and the types of the contract', async (t) => {
-  const packaged = PACKAGED.map(({ name }) => name);
   const isTypes = (text: string, name: string): boolean =>
     name === '@lapel/schemas/contracts/types' && new RegExp(`^import type [^;]*?from '${name}'`, 'm').test(text);
   for (const file of typeScriptIn(join(ROOT, 'console'))) {
@@ -173,7 +184,10 @@ t.test('the pages import their own files, their packaged libraries, and the type
     for (const name of importsOf(path)) {
       const target = relative(join(ROOT, 'console'), resolve(dirname(path), name));
       const isOwn = name.startsWith('.') && !target.startsWith('..');
-      const allowed = isOwn || packaged.some((one) => one === name) || isTypes(readFileSync(path, 'utf8'), name);
+      const allowed =
+        isOwn ||
+        BROWSER_PACKAGES.some((one) => name === one || name.startsWith(`${one}/`)) ||
+        isTypes(readFileSync(path, 'utf8'), name);
       t.ok(allowed, `console/${file} imports ${name}`);
     }
   }

@@ -20,7 +20,6 @@ const OWN_TEXTS: Record<string, string> = {
   'src/platform/database/postgres/sets.ts': 'statements of the service',
   'src/platform/database/postgres/statements.ts': 'statements of the service',
   'src/platform/database/sqlite/check-pieces.ts': 'statements of the service',
-  'src/edge/pages/source-worker.ts': 'files of the pages',
   'src/edge/docs/html.ts': 'documents of the service',
   'schemas/contracts/errors.ts': 'sentences of its own table',
   'src/edge/http/router.ts': 'paths of the route tables',

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { MODULE_ENDING } from '@lapel/schemas/base/installation';
+import { readFile } from 'node:fs/promises';
+import { isInstalled, MODULE_ENDING, ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
-import type { Source } from './source-worker.ts';
 
 /** The files of the console, all of the same version of the code. */
 export interface ConsoleFiles {
@@ -13,9 +11,9 @@ export interface ConsoleFiles {
   files: ReadonlyMap<string, DocsFile>;
 }
 
-const TYPES: Record<string, string> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
+const TYPES: Readonly<Record<string, string>> = {
+  'main.js': 'text/javascript; charset=utf-8',
+  'style.css': 'text/css; charset=utf-8',
 };
 const CACHED = {
   'Cache-Control': 'public, max-age=31536000, immutable',
@@ -23,28 +21,24 @@ const CACHED = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-const extensionOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
-
-async function readSources(): Promise<Source[]> {
-  // Node warns that stripping types is experimental. The warning is switched off, because the version of Node is fixed.
-  const execArgv = ['--disable-warning=ExperimentalWarning'];
-  const worker = new Worker(new URL(`./source-worker${MODULE_ENDING}`, import.meta.url), { execArgv, env: {} });
-  try {
-    const [sources] = (await once(worker, 'message')) as [Source[]];
-    return sources;
-  } finally {
-    await worker.terminate();
-  }
+/** The files of the console, which a release has and a checkout makes. */
+async function readSources(): Promise<[name: string, text: string][]> {
+  const named = async (name: string): Promise<[string, string]> => [
+    name,
+    await readFile(`${ROOT_FOLDER}console/${name}`, 'utf8'),
+  ];
+  if (isInstalled) return Promise.all(Object.keys(TYPES).map(named));
+  const maker = new URL(`./make/make-console${MODULE_ENDING}`, import.meta.url);
+  const { makeConsole } = (await import(maker.href)) as typeof import('./make/make-console.ts');
+  return Object.entries((await makeConsole()).files);
 }
 
 /** Reads and compresses all files of the console. */
 async function readAll(): Promise<ConsoleFiles> {
   const sources = await readSources();
   const hash = createHash('sha256');
-  for (const { path, text } of sources) hash.update(`${path}\0${text}\0`);
-  const made = sources.map(async ({ path, text }) => {
-    return [path, await createDocsFile(TYPES[extensionOf(path)]!, text, CACHED)] as const;
-  });
+  for (const [name, text] of sources) hash.update(`${name}\0${text}\0`);
+  const made = sources.map(async ([name, text]) => [name, await createDocsFile(TYPES[name]!, text, CACHED)] as const);
   return {
     digest: hash.digest('base64url').slice(0, 22),
     files: new Map(await Promise.all(made)),

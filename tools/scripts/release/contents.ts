@@ -7,12 +7,12 @@ export const PROGRAMS = ['src', 'schemas', 'client', 'cli', 'device-sim', 'tools
 const PACKAGES = ['.', 'schemas', 'client', 'cli', 'device-sim', 'tools'];
 
 /** Folders of code that makes files at the release: the package has these files, not the code. */
-export const MAKERS = ['src/edge/docs/make/'];
+export const MAKERS = ['src/edge/docs/make/', 'src/edge/pages/make/'];
 
 /** Whether a file of the programs is part of the package. */
 export const isReleased = (path: string): boolean => !MAKERS.some((folder) => path.startsWith(folder));
 
-/** The packages whose files browsers get. Their files are copied; the packages themselves are five times as large. */
+/** The packages that are part of the console's files. The package has these files and the licenses only. */
 export const BROWSER_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
 
 /** The packages that the programs import. */

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { storedFiles } from '../../src/edge/docs/make/stored-files.ts';
 import { SITE } from '../../src/edge/docs/site-files.ts';
-import { PACKAGED, PACKAGES } from '../../src/edge/pages/packaged.ts';
+import { makeConsole } from '../../src/edge/pages/make/make-console.ts';
 import { NODE_OF_PACKAGE } from '../../src/runtime/installation.ts';
 import { bundledFiles } from './bundled.ts';
 import { compile } from './compile.ts';
@@ -14,8 +13,6 @@ import { compressed, type Files } from './tarball.ts';
 /** The types of `lapel/sim`, and the types that these import. */
 const SIM_TYPES = 'device-sim/library/public.d.ts';
 const SIM_IMPORTS = 'device-sim/scenario/scenario-file';
-
-const SOURCE_MAP = /\/\/# sourceMappingURL=\S+\s*$/;
 
 const read = (path: string): Buffer => readFileSync(join(ROOT, path));
 const listed = (folder: string): string[] =>
@@ -55,17 +52,16 @@ function licenseOf(name: string): Buffer {
   return read(join(folder, file));
 }
 
-/** The files that browsers get: the console as JavaScript, and the files of packages. */
-function pages(): Files {
-  const own = compile({ config: 'console/tsconfig.json', include: ['console'], options: {} });
-  const files: Files = new Map([...own].filter(([path]) => path.startsWith('console/')));
-  for (const path of listed('console')) if (/\.(css|svg)$/.test(path)) files.set(path, read(path));
-  for (const { file, from } of PACKAGED) {
-    const text = readFileSync(fileURLToPath(import.meta.resolve(from)), 'utf8').replace(SOURCE_MAP, '');
-    files.set(`console/${PACKAGES}/${file}`, Buffer.from(text));
-  }
-  for (const name of BROWSER_PACKAGES) files.set(`licenses/${name}.txt`, licenseOf(name));
-  return files;
+/** The files of the console, and the licenses of the packages that are part of them. */
+async function pages(): Promise<Files> {
+  const { files: made, packages } = await makeConsole();
+  const unlisted = packages.filter((name) => !BROWSER_PACKAGES.includes(name));
+  if (unlisted.length > 0)
+    throw new Error(`BROWSER_PACKAGES lacks ${unlisted.join(', ')}, of which the console has parts`);
+  return new Map([
+    ...Object.entries(made).map(([name, text]) => [`console/${name}`, Buffer.from(text)] as const),
+    ...packages.map((name) => [`licenses/${name}.txt`, licenseOf(name)] as const),
+  ]);
 }
 
 /** The site of all documents, compressed: it is four times as large otherwise. */
@@ -100,7 +96,7 @@ function manifest(): object {
 /** All files of the package `lapel`. */
 export async function lapelPackage(): Promise<Files> {
   const unchanged = UNCHANGED.flatMap((path) => (path.includes('.') || path === 'LICENSE' ? [path] : listed(path)));
-  const files: Files = new Map([...programs(), ...pages(), ...(await site())]);
+  const files: Files = new Map([...programs(), ...(await pages()), ...(await site())]);
   for (const path of unchanged) files.set(path, read(path));
   files.set('bin/start.mjs', read('tools/scripts/release/start.mjs'));
   files.set('package.json', Buffer.from(`${JSON.stringify(manifest(), undefined, 2)}\n`));
