@@ -9,6 +9,7 @@ const USUAL = ['command', 'types', 'client', 'signature-tool', 'conformance', 't
 /** The tests compare the tables. */
 const UNCHECKED = ['tables'];
 const NAMED: Readonly<Record<string, string>> = {
+  changelog: 'tools/scripts/put-changes.ts',
   pictures: 'tools/scripts/pictures.ts',
   fixture: 'tools/scripts/fixture-schema.ts',
   texts: 'tools/scripts/keep-texts.ts',
