@@ -54,7 +54,8 @@ function proseOf(text: string): [line: string, number: number][] {
 }
 
 /** Pages of a few sentences. */
-const SHORT = /^(?:CODE_OF_CONDUCT|SECURITY|docs\/with-curl|docs\/contributing\/english|docs\/decisions\/.*)\.md$/;
+const SHORT =
+  /^(?:CODE_OF_CONDUCT|SECURITY|docs\/with-curl|docs\/contributing\/(?:english|trials)|docs\/decisions\/.*)\.md$/;
 
 t.test('prose has at most 120 characters a line', async (t) => {
   for (const page of pages.filter((page) => page !== 'CONFORMANCE.md')) {
@@ -150,7 +151,7 @@ t.test('every npm script, trial and step that a document names exists', async (t
   for (const [, name = ''] of texts.matchAll(/npm run\s+([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
   for (const [, kind = '', name = ''] of texts.matchAll(/npm run\s+(try|check|generate) -- ([a-z]+)/g))
     t.match(
-      textOf(`tools/scripts/${kind}.ts`),
+      textOf(kind === 'try' ? 'tools/scripts/trial/trials.ts' : `tools/scripts/${kind}.ts`),
       new RegExp(`^ +${name}: |'${name}'`, 'm'),
       `npm run ${kind} -- ${name}`,
     );
