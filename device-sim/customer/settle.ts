@@ -39,7 +39,7 @@ const PAGES = 10;
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 
 /** `takenBack`: a rollout has taken the command back before it was published. */
-type Verdict = { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' } | { kind: 'lost'; why: string };
+type TransactionVerdict = { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' } | { kind: 'lost'; why: string };
 
 export function createSettling({
   lapel,
@@ -107,9 +107,9 @@ export function createSettling({
    * Asks the service why a transaction has no result, and decides whether it is lost. `pending`: some webhooks of the
    * service still wait for their next attempt.
    */
-  async function judge(owed: Owed, pending: boolean): Promise<Verdict> {
+  async function judge(owed: Owed, pending: boolean): Promise<TransactionVerdict> {
     const { transactionId, deviceId, deliveredAt, acknowledgedAt, rolloutId } = owed;
-    const lost = (why: string): Verdict => ({ kind: 'lost', why });
+    const lost = (why: string): TransactionVerdict => ({ kind: 'lost', why });
     let status: string;
     try {
       ({ status } = await requests.insist(() => lapel.readTransaction({ deviceId, transactionId })));

@@ -59,7 +59,7 @@ const prefixed = (all: Readonly<Record<string, string>>, who: string): Record<st
  */
 export function editorSchemaText(): string {
   const schema = JSON.parse(schemaText()) as { $defs: Record<string, Schema> };
-  const { fault, action, receiverFault, serviceFault, expectation } = schema.$defs;
+  const { fault, action, receiverFault, serviceFault, writtenExpectation } = schema.$defs;
   explain(fault?.properties?.['fault'], aboutAll(FAULTS));
   explain(receiverFault?.properties?.['fault'], prefixed(RECEIVER_FAULTS, 'the receiver '));
   explain(serviceFault?.properties?.['fault'], SERVICE_FAULTS);
@@ -72,7 +72,7 @@ export function editorSchemaText(): string {
     pattern: knownExpectation(),
     defaultSnippets: [...Object.entries(FIGURES).map(ofFigure), ...STAGES.map(ofStage)],
   };
-  const [text, object] = expectation?.anyOf ?? [];
+  const [text, object] = writtenExpectation?.anyOf ?? [];
   Object.assign(text ?? {}, known);
   Object.assign(object?.properties?.['expect'] ?? {}, known);
   return `${JSON.stringify(schema, null, 2)}\n`;

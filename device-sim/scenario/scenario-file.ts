@@ -92,7 +92,7 @@ export type GroupNames = string[];
  */
 export type Operations2 = Operation[];
 export type Duration = string;
-export type Expectation =
+export type WrittenExpectation =
   | string
   | {
       /**
@@ -169,7 +169,7 @@ export interface ScenarioFile {
    *
    * @maxItems 100
    */
-  expectations?: Expectation[];
+  expectations?: WrittenExpectation[];
 }
 /**
  * A group of similar devices. A group with a `count` has that many devices; the others share the rest, by `share` or evenly.

@@ -34,7 +34,7 @@ export interface Answer {
   beginning?: Buffer;
 }
 
-type Verdict =
+type DeliveryVerdict =
   | { status: 'delivered' | 'gone' | 'exhausted'; nextAttemptAt: null }
   | { status: 'pending'; nextAttemptAt: number };
 
@@ -64,7 +64,7 @@ export function judge(
   attempts: number,
   { now, wall }: { now: Micros; wall: Micros },
   random: () => number,
-): Verdict {
+): DeliveryVerdict {
   const code = answer.statusCode ?? 0;
   if (code >= 200 && code < 300) return { status: 'delivered', nextAttemptAt: null };
   if (code === 410) return { status: 'gone', nextAttemptAt: null };

@@ -66,8 +66,8 @@ t.test('the schemas of scenarios and reports obey JSON Schema', async (t) => {
 });
 
 t.test('editors complete expectations, and mark those with an unknown figure', async (t) => {
-  const isKnown = ajv.compile({ $defs: schema['$defs'], $ref: '#/$defs/expectation' });
-  const snippets = schema['$defs']!['expectation']!['anyOf']![0]!.defaultSnippets ?? [];
+  const isKnown = ajv.compile({ $defs: schema['$defs'], $ref: '#/$defs/writtenExpectation' });
+  const snippets = schema['$defs']!['writtenExpectation']!['anyOf']![0]!.defaultSnippets ?? [];
   t.ok(snippets.length > 50);
   for (const { body, description } of snippets) {
     t.not(typeof readExpectation(body, null), 'string', body);
