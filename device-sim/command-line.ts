@@ -10,11 +10,11 @@ import { commandsOf, type OptionName, type Options, optionNames, readOptions, sh
 import { readRecord } from './record-options.ts';
 import type { RecordSettings } from './relay/run-record.ts';
 import type { ReplaySettings } from './replay/run-replay.ts';
-import { among } from './scenario/among.ts';
 import { readScenario } from './scenario/read-scenario.ts';
 import { openScenario } from './scenario/ready.ts';
 import { scaled } from './scenario/scale.ts';
 import type { Scenario } from './scenario/scenario.ts';
+import { among } from './scenario/suggest-name.ts';
 import { shortWay } from './short-way.ts';
 import type { TrialSettings } from './trial/run-trial.ts';
 import { readTrial } from './trial-options.ts';

@@ -6,7 +6,7 @@ import { deviceIdFor, isDeviceId } from './fleet/device-ids.ts';
 import { readKeyFile } from './key-file.ts';
 import { readListen } from './listen-address.ts';
 import { deviceTestNames, type OptionName, type Options, optionNames } from './options.ts';
-import { among } from './scenario/among.ts';
+import { among } from './scenario/suggest-name.ts';
 import { UsageError } from './usage-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

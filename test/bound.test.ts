@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { boundWait } from '../src/runtime/bound.ts';
+import { boundWait } from '../src/runtime/timeout.ts';
 
 /** Keeps the event loop busy. */
 function stall(milliseconds: number): void {

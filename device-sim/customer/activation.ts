@@ -1,7 +1,7 @@
 import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
-import type { Acts } from './acts.ts';
+import type { Acts } from './action-runner.ts';
 import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 

@@ -1,4 +1,4 @@
-import type { KnownRollout, RolloutDifference, RolloutLook } from './rollout-look.ts';
+import type { KnownRollout, RolloutDifference, RolloutLook } from './rollout-snapshot.ts';
 
 interface Results {
   readonly failed: number;

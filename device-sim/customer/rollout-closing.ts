@@ -3,8 +3,8 @@ import { pause, type Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';
 import type { Requests } from './requests.ts';
 import { rolloutDifferences } from './rollout-comparison.ts';
-import type { FollowedRollout as Followed, KnownRollout, RolloutLook } from './rollout-look.ts';
-import type { RolloutLooks } from './rollout-looks.ts';
+import type { RolloutLooks } from './rollout-reader.ts';
+import type { FollowedRollout as Followed, KnownRollout, RolloutLook } from './rollout-snapshot.ts';
 import { overshootOf, sparedBy } from './rollout-stops.ts';
 
 /** A rollout at the end of a run, for reports. */

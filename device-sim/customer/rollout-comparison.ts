@@ -1,6 +1,7 @@
 import { OF_THE_SERVICE } from './contents.ts';
 import type { Entry } from './entry.ts';
 import { wrongPauses } from './rollout-abort.ts';
+import type { RolloutPlan } from './rollout-plan.ts';
 import type {
   KnownRollout,
   RolloutDetails,
@@ -8,8 +9,7 @@ import type {
   RolloutDifference,
   RolloutLook,
   RolloutTransactionRow,
-} from './rollout-look.ts';
-import type { RolloutPlan } from './rollout-plan.ts';
+} from './rollout-snapshot.ts';
 
 const NO_DEVICE = '';
 const STATES = ['waiting', 'unfinished', 'succeeded', 'failed', 'cancelled', 'unchanged', 'refused'] as const;

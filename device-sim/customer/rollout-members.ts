@@ -1,5 +1,5 @@
-import type { KnownMembers } from './rollout-look.ts';
 import type { RolloutBody } from './rollout-plan.ts';
+import type { KnownMembers } from './rollout-snapshot.ts';
 import type { Tags } from './tags.ts';
 
 /** Whether a device with these tags has one of the wanted values; null: no tag of this key. */

@@ -1,5 +1,5 @@
 import type { Overshot } from './rollout-entries.ts';
-import type { KnownRollout, RolloutLook } from './rollout-look.ts';
+import type { KnownRollout, RolloutLook } from './rollout-snapshot.ts';
 import { isOpenIn, type Window } from './rollout-window.ts';
 
 /**

@@ -8,10 +8,10 @@ import type { Releases } from './releases.ts';
 import { type Requests, reasonOf } from './requests.ts';
 import { OF_ROLLOUTS } from './rollout-book.ts';
 import { createRolloutClosing, type RolloutSummary } from './rollout-closing.ts';
-import type { FollowedRollout as Followed, RolloutEvent } from './rollout-look.ts';
-import { createRolloutLooks } from './rollout-looks.ts';
 import { membersOf } from './rollout-members.ts';
 import { askedBy, bodyOf, type RolloutBody, type RolloutPlan } from './rollout-plan.ts';
+import { createRolloutLooks } from './rollout-reader.ts';
+import type { FollowedRollout as Followed, RolloutEvent } from './rollout-snapshot.ts';
 import type { Tags } from './tags.ts';
 
 /** The rollouts of the customer, who follows them by their webhooks, and compares them with the books at the end. */

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
-import { among } from '../scenario/among.ts';
+import { among } from '../scenario/suggest-name.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** A value in an error text, at most as long as a line. */

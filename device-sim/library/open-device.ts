@@ -1,7 +1,7 @@
 import { isDeviceId } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkNames, MQTT, readKeys, readNumber, readText, readUrl, shown } from './arguments.ts';
-import { createCast } from './cast.ts';
+import { createCast } from './handled-fleet.ts';
 import { createHandlers } from './handlers.ts';
 import { NATURE, readNature } from './nature.ts';
 import type { DeviceOptions, SimulatedDevice } from './public.d.ts';

@@ -5,7 +5,7 @@ import { provision } from '../customer/provision.ts';
 import { MAX_DEVICES } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkNames, HTTP, MQTT, readKeys, readNumber, readOneOf, readText, readUrl } from './arguments.ts';
-import { createCast } from './cast.ts';
+import { createCast } from './handled-fleet.ts';
 import { createHandlers } from './handlers.ts';
 import { NATURE, readNature } from './nature.ts';
 import { LARGEST_SEED, readAccount } from './open-device.ts';

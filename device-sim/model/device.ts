@@ -12,14 +12,14 @@ import { FLAT } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
+import { createMishaps, type Mishaps } from './device-faults.ts';
 import { createDeviceModel, type DeviceModel } from './device-model.ts';
 import type { Device, DeviceOptions } from './device-options.ts';
 import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
-import { Errands } from './errands.ts';
 import { createExecutor, type Executor } from './executor.ts';
-import { createMishaps, type Mishaps } from './mishaps.ts';
 import { PeerWatch } from './peer-watch.ts';
 import { createPlans, type Plans } from './plans.ts';
+import { Errands } from './side-tasks.ts';
 import { createStatusReport, type StatusReport, statusReader } from './status.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { among } from './among.ts';
 import type { ScenarioFile } from './scenario-file.ts';
+import { among } from './suggest-name.ts';
 
 /** A path in a document: keys and list indexes. */
 export type Path = readonly (string | number)[];

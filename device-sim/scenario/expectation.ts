@@ -3,8 +3,8 @@ import { nameOfScope, type Scope } from '../customer/scopes.ts';
 import { FIGURES, type FigureName, hasDetails, numberOf, percentOf } from '../report/figure-names.ts';
 import type { Chapter, Verdict } from '../report/record.ts';
 import * as show from '../show.ts';
-import { among } from './among.ts';
 import { bytes, duration } from './quantities.ts';
+import { among } from './suggest-name.ts';
 
 const OPERATORS = {
   '==': (value: number, wanted: number) => value === wanted,

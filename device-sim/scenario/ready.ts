@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { among } from './among.ts';
 import { type ReadScenario, readScenarioFile } from './read-scenario.ts';
 import { ScenarioError } from './scenario-error.ts';
+import { among } from './suggest-name.ts';
 
 const FOLDER = join(import.meta.dirname, '../scenarios');
 

@@ -2,7 +2,6 @@ import { ACTIONS, COMMANDLESS, ROLLOUT, SUPERSEDE_NONE, type Terms } from '../cu
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import { WHOLE_RUN } from '../report/record.ts';
-import { among } from './among.ts';
 import type { Fault, Path } from './check-shape.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
@@ -12,6 +11,7 @@ import { requirementsOf } from './requirements.ts';
 import { type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
+import { among } from './suggest-name.ts';
 
 /** The time before the phases, and the time after them. Reports and expectations treat these two like phases. */
 export const START = 'start';

@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import { createParts } from '../../runtime/parts.ts';
 import { createDeviceRequests } from '../requests/device-requests.ts';
 import { createCustomerRequests } from '../webhooks/http/customer-requests.ts';
-import { createAnswers } from './answers.ts';
+import { createAnswers } from './request-handlers.ts';
 import { createUploadUrls } from './upload-urls.ts';
 
 type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &

@@ -1,7 +1,7 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database } from '../../platform/database/sql.ts';
+import type { Courtesy } from '../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Courtesy } from '../../runtime/courtesy.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { readSelector } from '../selection/read-selector.ts';
 import type { Selection } from '../selection/selection.ts';

@@ -1,9 +1,9 @@
 import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Courtesy } from '../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
-import type { Courtesy } from '../../runtime/courtesy.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createSlowLook } from '../../runtime/slow-look.ts';

@@ -1,6 +1,6 @@
 // The thread that makes the site in a checkout.
 import { parentPort } from 'node:worker_threads';
-import { answerOn } from '../../../runtime/answers.ts';
+import { answerOn } from '../../../runtime/thread-answers.ts';
 import { makeSite } from './make-site.ts';
 
 /** The release of the interface that the site is made for. */

@@ -1,5 +1,5 @@
 import { Client, type QueryResult } from 'pg';
-import { boundWait } from '../../../runtime/bound.ts';
+import { boundWait } from '../../../runtime/timeout.ts';
 import type { SqlValue } from '../sql.ts';
 import { Batch, type BatchStatement, createBatchMemory } from './batch.ts';
 import { withLibpqModes } from './libpq-modes.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import { boundWait } from '../../../runtime/bound.ts';
 import { atHosts } from '../../../runtime/database-hosts.ts';
+import { boundWait } from '../../../runtime/timeout.ts';
 import { withLibpqModes } from './libpq-modes.ts';
 import { streamOf, TYPES } from './pg-parts.ts';
 

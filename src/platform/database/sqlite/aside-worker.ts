@@ -1,7 +1,7 @@
 // The thread behind `aside`: it runs queries on a connection that cannot write.
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { answerOn } from '../../../runtime/answers.ts';
+import { answerOn } from '../../../runtime/thread-answers.ts';
 import type { SqlValue } from '../sql.ts';
 import { createStatements } from './statements.ts';
 

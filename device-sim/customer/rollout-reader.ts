@@ -2,7 +2,7 @@ import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';
 import type { Requests } from './requests.ts';
-import type { RolloutDetails, RolloutLook } from './rollout-look.ts';
+import type { RolloutDetails, RolloutLook } from './rollout-snapshot.ts';
 
 const PAGE = { limit: 1000 } as const;
 
