@@ -14,7 +14,7 @@ import { readScenario } from './scenario/read-scenario.ts';
 import { openScenario } from './scenario/ready.ts';
 import { scaled } from './scenario/scale.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { among } from './scenario/suggest-name.ts';
+import { suggestName } from './scenario/suggest-name.ts';
 import { shortWay } from './short-way.ts';
 import type { TrialSettings } from './trial/run-trial.ts';
 import { readTrial } from './trial-options.ts';
@@ -339,6 +339,6 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
       if (words.length > 0) throw new UsageError(command, `takes no "${first}"`);
       return { do: command };
     default:
-      throw new UsageError('command', `there is no "${command}"; ${among(command, COMMANDS)}`);
+      throw new UsageError('command', `there is no "${command}"; ${suggestName(command, COMMANDS)}`);
   }
 }

@@ -6,7 +6,7 @@ import { deviceIdFor, isDeviceId } from './fleet/device-ids.ts';
 import { readKeyFile } from './key-file.ts';
 import { readListen } from './listen-address.ts';
 import { deviceTestNames, type OptionName, type Options, optionNames } from './options.ts';
-import { among } from './scenario/suggest-name.ts';
+import { suggestName } from './scenario/suggest-name.ts';
 import { UsageError } from './usage-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ const HOUR_SECONDS = 3600;
 function readNames(options: Options, option: 'operations' | 'cases', all: readonly string[]): readonly string[] {
   const names = options.text(option)?.split(',') ?? all;
   for (const name of names)
-    if (!all.includes(name)) throw new UsageError(`--${option}`, `there is no "${name}"; ${among(name, all)}`);
+    if (!all.includes(name)) throw new UsageError(`--${option}`, `there is no "${name}"; ${suggestName(name, all)}`);
   return names;
 }
 

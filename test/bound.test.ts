@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { boundWait } from '../src/runtime/timeout.ts';
+import { startTimeout } from '../src/runtime/timeout.ts';
 
 /** Keeps the event loop busy. */
 function stall(milliseconds: number): void {
@@ -13,7 +13,7 @@ function stall(milliseconds: number): void {
 t.test('a bound ends by itself, once', async (t) => {
   let late = 0;
   await new Promise<void>((resolve) => {
-    boundWait(20, () => {
+    startTimeout(20, () => {
       late += 1;
       resolve();
     });
@@ -28,7 +28,7 @@ t.test('an answer that arrived while this process was busy is not late', async (
   t.teardown(() => server.close());
   const socket = connect((server.address() as { port: number }).port, '127.0.0.1');
   await once(socket, 'connect');
-  const end = boundWait(500, () => socket.destroy(new Error('late')));
+  const end = startTimeout(500, () => socket.destroy(new Error('late')));
   stall(600);
   const [answer] = await once(socket, 'data');
   end();

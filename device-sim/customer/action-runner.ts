@@ -93,7 +93,7 @@ function callsOf(
 }
 
 /** Carries out actions; the ledger records the results. */
-export interface Acts {
+export interface ActionRunner {
   /**
    * Resolves to the transactionId; undefined if the action creates no transaction, or if its request failed. `due` is
    * the time at which the action should have begun.
@@ -101,7 +101,7 @@ export interface Acts {
   perform(action: Action, deviceId: string, phase: string, due?: number): Promise<number | undefined>;
 }
 
-export function createActs({
+export function createActionRunner({
   lapel,
   applicationId,
   requests,
@@ -118,7 +118,7 @@ export function createActs({
   now: () => number;
   /** Called after each call of an action that made a transaction. */
   probe?: ((carried: Carried) => Promise<void>) | undefined;
-}): Acts {
+}): ActionRunner {
   const calls = callsOf(lapel, releases, applicationId, (deviceId, status) => {
     const found = differences('deviceId', deviceId, status.deviceId);
     ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, now());

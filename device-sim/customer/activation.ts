@@ -1,7 +1,7 @@
 import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
-import type { Acts } from './action-runner.ts';
+import type { ActionRunner } from './action-runner.ts';
 import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 
@@ -24,7 +24,7 @@ export function createActivation({
   lapel,
   applicationId,
   requests,
-  acts,
+  actions,
   timers,
   spentSince,
   stopped,
@@ -33,7 +33,7 @@ export function createActivation({
   lapel: LapelClient;
   applicationId: string;
   requests: Requests;
-  acts: Acts;
+  actions: ActionRunner;
   timers: Timers;
   /** Milliseconds since a time, without the spans in which the simulator itself stood still. */
   spentSince: (from: number) => number;
@@ -77,7 +77,7 @@ export function createActivation({
       async function ask(deviceId: string): Promise<number | undefined> {
         if (stopped.aborted) return undefined;
         const { status, clientId } = await requests.insist(() => lapel.readActivation({ deviceId }));
-        if (status !== 'activated') return acts.perform({ do: 'activate', number: 0 }, deviceId, phase);
+        if (status !== 'activated') return actions.perform({ do: 'activate', number: 0 }, deviceId, phase);
         remembers(deviceId, clientId);
         activated.add(deviceId);
         return undefined;

@@ -5,7 +5,7 @@ import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Action } from './action.ts';
-import { createActs } from './action-runner.ts';
+import { createActionRunner } from './action-runner.ts';
 import { createActivation } from './activation.ts';
 import { createAudit } from './audit.ts';
 import { createLedger } from './create-ledger.ts';
@@ -165,7 +165,7 @@ export function createCustomer({
   const pointed = createPointed(apiUrl, application, lapel);
   const releases = createReleases({ lapel, applicationId, admin });
   const probes = createProbes({ lapel, apiUrl, application, neighbour, ledger, seed, timers });
-  const acts = createActs({ lapel, applicationId, requests, releases, ledger, now, probe: probes.follow });
+  const actions = createActionRunner({ lapel, applicationId, requests, releases, ledger, now, probe: probes.follow });
   const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
     ledger,
     timers,
@@ -177,7 +177,7 @@ export function createCustomer({
     lapel,
     applicationId,
     requests,
-    acts,
+    actions,
     timers,
     spentSince,
     stopped: stop.signal,
@@ -286,7 +286,7 @@ export function createCustomer({
     rollOut: rollouts.start,
     rollouts: rollouts.summaries,
     async act(action, deviceId, phase, due) {
-      await acts.perform(action, deviceId, phase, due);
+      await actions.perform(action, deviceId, phase, due);
     },
     async unavailability(deviceId) {
       const found = await answerOf(lapel.readStatus({ deviceId }));

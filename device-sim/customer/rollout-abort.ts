@@ -1,4 +1,4 @@
-import type { KnownRollout, RolloutDifference, RolloutLook } from './rollout-snapshot.ts';
+import type { KnownRollout, RolloutDifference, RolloutSnapshot } from './rollout-snapshot.ts';
 
 interface Results {
   readonly failed: number;
@@ -31,7 +31,7 @@ const wasTrueBefore = (rule: Rule, { failed, results }: Results): boolean =>
  * expired.
  */
 export function wrongPauses(
-  { rollout }: RolloutLook,
+  { rollout }: RolloutSnapshot,
   { plan, events, transactions }: KnownRollout,
 ): RolloutDifference[] {
   const rule = plan.body.abort;

@@ -3,8 +3,8 @@ import { pause, type Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';
 import type { Requests } from './requests.ts';
 import { rolloutDifferences } from './rollout-comparison.ts';
-import type { RolloutLooks } from './rollout-reader.ts';
-import type { FollowedRollout as Followed, KnownRollout, RolloutLook } from './rollout-snapshot.ts';
+import type { RolloutReader } from './rollout-reader.ts';
+import type { FollowedRollout as Followed, KnownRollout, RolloutSnapshot } from './rollout-snapshot.ts';
 import { overshootOf, sparedBy } from './rollout-stops.ts';
 
 /** A rollout at the end of a run, for reports. */
@@ -39,14 +39,14 @@ export function createRolloutClosing({
 }: {
   lapel: LapelClient;
   requests: Pick<Requests, 'insist'>;
-  look: RolloutLooks['look'];
+  look: RolloutReader['look'];
   ledger: Ledger;
   timers: Timers;
   stopped: AbortSignal;
   devicesStay: boolean;
 }): (followed: Followed) => Promise<RolloutSummary> {
   /** Whether each device has ended, so that the rollout completes at once. */
-  const isCompleting = ({ rollout: { state, counts } }: RolloutLook, { plan }: Followed): boolean =>
+  const isCompleting = ({ rollout: { state, counts } }: RolloutSnapshot, { plan }: Followed): boolean =>
     state === 'running' && counts.waiting + counts.unfinished === 0 && plan.body.continuous !== true;
 
   async function arePending(): Promise<boolean> {

@@ -7,7 +7,7 @@ import type {
   RolloutDetails,
   RolloutDevice,
   RolloutDifference,
-  RolloutLook,
+  RolloutSnapshot,
   RolloutTransactionRow,
 } from './rollout-snapshot.ts';
 
@@ -28,7 +28,7 @@ const told = (counts: RolloutDetails['counts']): string =>
  * Compares the counts that the service shows, of all stages and of each, with its own list of devices. The story is that
  * of a device in a state that the service lists more often than it counts it.
  */
-function wrongCounts({ rollout, devices }: RolloutLook, { devicesStay }: KnownRollout): RolloutDifference[] {
+function wrongCounts({ rollout, devices }: RolloutSnapshot, { devicesStay }: KnownRollout): RolloutDifference[] {
   if (!devicesStay) return [];
   const all = { name: 'it', shown: rollout.counts, those: devices };
   const ofStages = rollout.stages.map(({ counts }, index) => {
@@ -45,7 +45,7 @@ function wrongCounts({ rollout, devices }: RolloutLook, { devicesStay }: KnownRo
 
 /** Compares the devices of a rollout with those that it must have. */
 function wrongMembers(
-  { rollout, devices }: RolloutLook,
+  { rollout, devices }: RolloutSnapshot,
   { plan, devices: begun, members, devicesStay }: KnownRollout,
 ): RolloutDifference[] {
   if (!devicesStay) return [];
@@ -151,7 +151,7 @@ const EVENTS: readonly string[] = ['stageStarted', 'paused', 'completed', 'cance
 const MOST_HISTORY = 100;
 
 /** Compares the webhooks about a rollout with its history: each entry must have one webhook, and no webhook more. */
-function wrongEvents({ rollout: { history } }: RolloutLook, { events, pending }: KnownRollout): string[] {
+function wrongEvents({ rollout: { history } }: RolloutSnapshot, { events, pending }: KnownRollout): string[] {
   if (history.length >= MOST_HISTORY) return [];
   const nameOf = (event: string, stage: number | null, reason: string | null): string =>
     event === 'stageStarted' ? `${event} ${stage}` : reason === null ? event : `${event} ${reason}`;
@@ -168,7 +168,7 @@ function wrongEvents({ rollout: { history } }: RolloutLook, { events, pending }:
 }
 
 /** The sentences in which the service and the books of the customer do not agree about a rollout. */
-export function rolloutDifferences(look: RolloutLook, known: KnownRollout): RolloutDifference[] {
+export function rolloutDifferences(look: RolloutSnapshot, known: KnownRollout): RolloutDifference[] {
   const { plan, transactions } = known;
   const byDevice = Map.groupBy(transactions.values(), ({ deviceId }) => deviceId);
   return [

@@ -2,18 +2,18 @@ import type { LapelClient } from '@lapel/client/lapel-client';
 import type { Timers } from '../timers.ts';
 import type { Ledger } from './ledger.ts';
 import type { Requests } from './requests.ts';
-import type { RolloutDetails, RolloutLook } from './rollout-snapshot.ts';
+import type { RolloutDetails, RolloutSnapshot } from './rollout-snapshot.ts';
 
 const PAGE = { limit: 1000 } as const;
 
-export interface RolloutLooks {
+export interface RolloutReader {
   read(rolloutId: string): Promise<RolloutDetails>;
   /** Reads all that the service says about a rollout, and enters its transactions into the books. */
-  look(rolloutId: string): Promise<RolloutLook>;
+  look(rolloutId: string): Promise<RolloutSnapshot>;
 }
 
 /** Reads rollouts, however often the service has to be asked. */
-export function createRolloutLooks({
+export function createRolloutReader({
   lapel,
   requests,
   ledger,
@@ -23,7 +23,7 @@ export function createRolloutLooks({
   requests: Pick<Requests, 'insist'>;
   ledger: Pick<Ledger, 'adopt'>;
   timers: Timers;
-}): RolloutLooks {
+}): RolloutReader {
   /** Reads a whole list; after a failure it begins anew. */
   const list = <Row>(rows: () => AsyncIterable<Row>): Promise<Row[]> =>
     requests.insist(async () => {

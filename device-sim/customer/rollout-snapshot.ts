@@ -10,7 +10,7 @@ export type RolloutDevice = Answer<'listRolloutDevices'>['devices'][number];
 export type RolloutTransactionRow = Answer<'listOwnTransactions'>['transactions'][number];
 
 /** The state of a rollout, as the service answers it. */
-export interface RolloutLook {
+export interface RolloutSnapshot {
   readonly rollout: RolloutDetails;
   readonly devices: readonly RolloutDevice[];
   readonly transactions: readonly RolloutTransactionRow[];

@@ -1,5 +1,5 @@
 import type { Overshot } from './rollout-entries.ts';
-import type { KnownRollout, RolloutLook } from './rollout-snapshot.ts';
+import type { KnownRollout, RolloutSnapshot } from './rollout-snapshot.ts';
 import { isOpenIn, type Window } from './rollout-window.ts';
 
 /**
@@ -12,7 +12,7 @@ const AFTER_PAUSE = 1000;
 const AFTER_WINDOW = 5000;
 
 /** The spans in which a rollout was paused or cancelled, from its history. Milliseconds since 1970. */
-function stopsOf(history: RolloutLook['rollout']['history']): { from: number; to: number; why: string }[] {
+function stopsOf(history: RolloutSnapshot['rollout']['history']): { from: number; to: number; why: string }[] {
   const spans: { from: number; to: number; why: string }[] = [];
   let from: number | undefined;
   let why = '';
@@ -33,7 +33,7 @@ function stopsOf(history: RolloutLook['rollout']['history']): { from: number; to
  * The commands that the service published for the first time while the rollout was paused, was cancelled, or had its
  * window closed. Both times are those of the service, so neither the network nor the simulator can cause one.
  */
-export function overshootOf({ rollout, transactions }: RolloutLook): Overshot[] {
+export function overshootOf({ rollout, transactions }: RolloutSnapshot): Overshot[] {
   const spans = stopsOf(rollout.history);
   const window = rollout.rules.window as Window | undefined;
   const isOpen = window ? isOpenIn(window) : () => true;
@@ -55,7 +55,7 @@ const STOPPED: readonly string[] = ['paused', 'cancelled'];
 const WITHOUT: readonly string[] = ['waiting', 'cancelled'];
 
 /** The devices of a stopped rollout that never got a command. */
-export function sparedBy({ rollout, devices }: RolloutLook, { transactions }: Pick<KnownRollout, 'transactions'>) {
+export function sparedBy({ rollout, devices }: RolloutSnapshot, { transactions }: Pick<KnownRollout, 'transactions'>) {
   if (!STOPPED.includes(rollout.state)) return [];
   const reached = new Set(
     [...transactions.values()].filter(({ deliveredAt }) => deliveredAt !== null).map(({ deviceId }) => deviceId),

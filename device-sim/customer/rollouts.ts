@@ -10,7 +10,7 @@ import { OF_ROLLOUTS } from './rollout-book.ts';
 import { createRolloutClosing, type RolloutSummary } from './rollout-closing.ts';
 import { membersOf } from './rollout-members.ts';
 import { askedBy, bodyOf, type RolloutBody, type RolloutPlan } from './rollout-plan.ts';
-import { createRolloutLooks } from './rollout-reader.ts';
+import { createRolloutReader } from './rollout-reader.ts';
 import type { FollowedRollout as Followed, RolloutEvent } from './rollout-snapshot.ts';
 import type { Tags } from './tags.ts';
 
@@ -118,7 +118,7 @@ export function createRollouts({
     }
   }
 
-  const { read, look } = createRolloutLooks({ lapel, requests, ledger, timers });
+  const { read, look } = createRolloutReader({ lapel, requests, ledger, timers });
   const compareOne = createRolloutClosing({ lapel, requests, look, ledger, timers, stopped, devicesStay });
 
   const versionOf = ({ release, body }: RolloutPlan) =>

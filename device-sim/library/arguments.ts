@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
-import { among } from '../scenario/suggest-name.ts';
+import { suggestName } from '../scenario/suggest-name.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** A value in an error text, at most as long as a line. */
@@ -14,7 +14,7 @@ export function checkNames(of: string, given: unknown, names: readonly string[])
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new UsageError(of, `${shown(given)} is no object with options: ${names.join(', ')}`);
   const unknown = Object.keys(given).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new UsageError(unknown, `is no option of ${of}; ${among(unknown, names)}`);
+  if (unknown !== undefined) throw new UsageError(unknown, `is no option of ${of}; ${suggestName(unknown, names)}`);
 }
 
 export function readText(name: string, value: unknown, form = 'a text of at least one character'): string {
@@ -45,7 +45,7 @@ export function readNumber(
 export function readOneOf<Name extends string>(name: string, value: unknown, names: readonly Name[]): Name {
   const known = names.find((one) => one === value);
   if (known !== undefined) return known;
-  throw new UsageError(name, `there is no ${shown(value)}; ${among(String(value).slice(0, 60), names)}`);
+  throw new UsageError(name, `there is no ${shown(value)}; ${suggestName(String(value).slice(0, 60), names)}`);
 }
 
 /** Reads public keys of ed25519 in PEM. */

@@ -15,7 +15,7 @@ function throwAll(errors: readonly unknown[]): void {
 }
 
 /** Makes the devices of these accounts, with their handles, still offline. `common`: the handlers of all devices. */
-export function createCast({
+export function createHandledFleet({
   accounts,
   url,
   seed,

@@ -1,7 +1,7 @@
 import { isDeviceId } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkNames, MQTT, readKeys, readNumber, readText, readUrl, shown } from './arguments.ts';
-import { createCast } from './handled-fleet.ts';
+import { createHandledFleet } from './handled-fleet.ts';
 import { createHandlers } from './handlers.ts';
 import { NATURE, readNature } from './nature.ts';
 import type { DeviceOptions, SimulatedDevice } from './public.d.ts';
@@ -29,7 +29,7 @@ export async function openDevice(options: DeviceOptions): Promise<SimulatedDevic
     ...NATURE,
   ]);
   const { mqtt, activation, on, seed = 1 } = options;
-  const cast = createCast({
+  const handled = createHandledFleet({
     accounts: [readAccount('', options)],
     url: readUrl('mqtt', mqtt, MQTT),
     seed: readNumber('seed', seed, { min: 0, max: LARGEST_SEED, whole: true }),
@@ -39,16 +39,16 @@ export async function openDevice(options: DeviceOptions): Promise<SimulatedDevic
   });
   if (activation) {
     const { applicationId, clientId } = activation;
-    cast.fleet.devices[0]!.rememberActivation({
+    handled.fleet.devices[0]!.rememberActivation({
       applicationId: readText('activation.applicationId', applicationId),
       clientId: readText('activation.clientId', clientId),
     });
   }
   try {
-    await cast.connect();
+    await handled.connect();
   } catch (error) {
-    await cast.close();
+    await handled.close();
     throw error;
   }
-  return cast.devices[0]!;
+  return handled.devices[0]!;
 }

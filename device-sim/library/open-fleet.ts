@@ -5,7 +5,7 @@ import { provision } from '../customer/provision.ts';
 import { MAX_DEVICES } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkNames, HTTP, MQTT, readKeys, readNumber, readOneOf, readText, readUrl } from './arguments.ts';
-import { createCast } from './handled-fleet.ts';
+import { createHandledFleet } from './handled-fleet.ts';
 import { createHandlers } from './handlers.ts';
 import { NATURE, readNature } from './nature.ts';
 import { LARGEST_SEED, readAccount } from './open-device.ts';
@@ -96,11 +96,11 @@ export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFl
     stack.use(receiver);
   }
   const calls = application && createApplicationCalls(service.api, application);
-  const cast = createCast({ accounts, url: service.mqtt, seed, nature, trustedKeys, common });
-  stack.defer(cast.close);
-  await cast.connect();
-  if (read.activate) await calls?.activate(cast.fleet.devices, ACTIVATION_MILLISECONDS);
-  const [first, ...others] = cast.devices;
+  const handled = createHandledFleet({ accounts, url: service.mqtt, seed, nature, trustedKeys, common });
+  stack.defer(handled.close);
+  await handled.connect();
+  if (read.activate) await calls?.activate(handled.fleet.devices, ACTIVATION_MILLISECONDS);
+  const [first, ...others] = handled.devices;
   const parts = stack.move();
   const close = (): Promise<void> => parts.disposeAsync();
 
@@ -114,15 +114,15 @@ export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFl
         : 'is missing, so there are no webhooks';
       throw new UsageError('application', why);
     },
-    troubles: cast.troubles,
+    troubles: handled.troubles,
     on: common.set,
     async request(operation, input = {}) {
       const name = readOneOf('operation', operation, CALLED);
       if (!calls) throw new UsageError('application', 'is needed, because the request must come from an application');
       return calls.request(name, input);
     },
-    counts: () => cast.fleet.counts(),
-    idle: () => cast.fleet.idle(),
+    counts: () => handled.fleet.counts(),
+    idle: () => handled.fleet.idle(),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -33,7 +33,7 @@ const PLANNED: readonly FaultKind[] = [
 const DURING_DOWNLOAD: readonly FaultKind[] = ['breaks-off-install', 'bricks'];
 
 /** Plays the faults of a device that concern its connection, power, clock and files, not its answers. */
-export interface Mishaps {
+export interface DeviceFaults {
   /** Connects the device, perhaps with a fault of the connection. */
   open(): Promise<void>;
   /** Called when a command is about to be carried out. False: a fault switches the device off instead. */
@@ -47,7 +47,7 @@ export interface Mishaps {
   stop(): void;
 }
 
-export function createMishaps({
+export function createDeviceFaults({
   url,
   deviceId,
   credential,
@@ -77,7 +77,7 @@ export function createMishaps({
   lowBattery: () => void;
   onPlayed: (fault: Fault, occasion: Occasion) => void;
   onViolation: (text: string) => void;
-}): Mishaps {
+}): DeviceFaults {
   let connections = 0;
   let happened = 0;
   let twin: Link | undefined;

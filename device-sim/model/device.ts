@@ -12,14 +12,14 @@ import { FLAT } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
-import { createMishaps, type Mishaps } from './device-faults.ts';
+import { createDeviceFaults, type DeviceFaults } from './device-faults.ts';
 import { createDeviceModel, type DeviceModel } from './device-model.ts';
 import type { Device, DeviceOptions } from './device-options.ts';
 import { type DeviceState, type Equipment, plainEquipment } from './device-state.ts';
 import { createExecutor, type Executor } from './executor.ts';
 import { PeerWatch } from './peer-watch.ts';
 import { createPlans, type Plans } from './plans.ts';
-import { Errands } from './side-tasks.ts';
+import { SideTasks } from './side-tasks.ts';
 import { createStatusReport, type StatusReport, statusReader } from './status.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';
@@ -42,11 +42,11 @@ class SimulatedDevice implements Device {
   readonly #status: StatusReport;
   readonly #chances: Chances;
   readonly #plans: Plans;
-  readonly #mishaps: Mishaps | undefined;
+  readonly #deviceFaults: DeviceFaults | undefined;
   readonly #answering: Answering;
   readonly #conformance: Conformance;
   #events: EventEmitter<DeviceEvents> | undefined;
-  #errands: Errands | undefined;
+  #sideTasks: SideTasks | undefined;
   #executor: Executor | undefined;
   readonly #peers: PeerWatch;
   #batteryIsLow = false;
@@ -76,7 +76,7 @@ class SimulatedDevice implements Device {
       equipment,
       memory: journal?.memory,
     });
-    this.#peers = new PeerWatch(this.#model, seed, (type, peer) => this.#theErrands().tell(type, peer));
+    this.#peers = new PeerWatch(this.#model, seed, (type, peer) => this.#theSideTasks().tell(type, peer));
     this.#conformance = createConformance({ memory: this.#behaviour.memory });
     this.#link = (options.createLink ?? createLink)({
       url,
@@ -105,9 +105,9 @@ class SimulatedDevice implements Device {
       onSaid: (answer, repeated) => this.#tellWatchers('answer', [answer, repeated]),
       onAcknowledged: (answer) => this.#tellWatchers('acknowledged', [answer]),
     });
-    this.#mishaps = this.#chances.isPlain ? undefined : this.#makeMishaps();
+    this.#deviceFaults = this.#chances.isPlain ? undefined : this.#makeDeviceFaults();
     this.#reconnector = createReconnector({
-      open: () => (this.#mishaps ?? this.#link).open(),
+      open: () => (this.#deviceFaults ?? this.#link).open(),
       attempts: options.connectAttempts ?? 1,
       pause: options.reconnect,
       random: createRandom(deriveSeed(seed, 3)),
@@ -147,7 +147,7 @@ class SimulatedDevice implements Device {
   get outstanding(): number {
     return (
       (this.#executor?.outstanding() ?? 0) +
-      (this.#errands?.size ?? 0) +
+      (this.#sideTasks?.size ?? 0) +
       this.#answering.size +
       (this.#status.due ? 1 : 0) +
       this.#link.inFlight
@@ -167,7 +167,7 @@ class SimulatedDevice implements Device {
   }
 
   tell(type: string, data: DeviceEvent['data']): DeviceEvent | undefined {
-    return this.#theErrands().tell(type, data);
+    return this.#theSideTasks().tell(type, data);
   }
 
   pressButton(): void {
@@ -175,11 +175,11 @@ class SimulatedDevice implements Device {
   }
 
   call(plan: CallPlan): string | undefined {
-    return this.#model.state.activation ? this.#theErrands().calls().call(plan) : undefined;
+    return this.#model.state.activation ? this.#theSideTasks().calls().call(plan) : undefined;
   }
 
   uploadFile(): string | undefined {
-    return this.#model.state.activation ? this.#theErrands().calls().uploadFile() : undefined;
+    return this.#model.state.activation ? this.#theSideTasks().calls().uploadFile() : undefined;
   }
 
   connect(): Promise<void> {
@@ -210,11 +210,11 @@ class SimulatedDevice implements Device {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#reconnector.stop();
-    this.#mishaps?.stop();
-    await Promise.all([...this.#leaving, this.#executor?.stop(), this.#errands?.stop()]);
+    this.#deviceFaults?.stop();
+    await Promise.all([...this.#leaving, this.#executor?.stop(), this.#sideTasks?.stop()]);
     // A decision that comes later must not begin another command.
     this.#executor = undefined;
-    await this.#errands?.clear();
+    await this.#sideTasks?.clear();
     await (this.#link.inFlight > 0 ? this.#link.cut() : this.#link.close());
   }
 
@@ -224,8 +224,8 @@ class SimulatedDevice implements Device {
     (this.#events as EventEmitter | undefined)?.emit(name, ...what);
   }
 
-  #theErrands(): Errands {
-    this.#errands ??= new Errands({
+  #theSideTasks(): SideTasks {
+    this.#sideTasks ??= new SideTasks({
       deviceId: this.deviceId,
       link: this.#link,
       seed: this.#seed,
@@ -236,19 +236,19 @@ class SimulatedDevice implements Device {
       trustedKeys: this.#options.trustedKeys,
       patience: this.#options.patience,
       timers: this.#timers,
-      wrongBy: () => (this.#mishaps?.wrongBy() ?? 0) + (this.#options.clockError?.() ?? 0),
+      wrongBy: () => (this.#deviceFaults?.wrongBy() ?? 0) + (this.#options.clockError?.() ?? 0),
       conditions: this.#options.conditions,
-      isLate: this.#mishaps?.isLate,
+      isLate: this.#deviceFaults?.isLate,
       tellWatchers: (name, what) => this.#tellWatchers(name, what),
       onSettled: () => this.#settle(),
       isActivated: () => this.#model.state.activation !== null,
     });
-    return this.#errands;
+    return this.#sideTasks;
   }
 
-  #makeMishaps(): Mishaps {
+  #makeDeviceFaults(): DeviceFaults {
     const { url, credential, phase } = this.#options;
-    return createMishaps({
+    return createDeviceFaults({
       url,
       deviceId: this.deviceId,
       credential,
@@ -269,13 +269,13 @@ class SimulatedDevice implements Device {
     this.#executor ??= createExecutor({
       model: this.#model,
       behaviour: this.#behaviour,
-      makeFetcher: () => this.#theErrands().makeFetcher(),
+      makeFetcher: () => this.#theSideTasks().makeFetcher(),
       timers: this.#timers,
       onReaction: (command, reaction) => this.#tellWatchers('command', [command, reaction]),
-      onBegin: (execution) => this.#mishaps?.begins(execution) ?? true,
+      onBegin: (execution) => this.#deviceFaults?.begins(execution) ?? true,
       onProgress: (transactionId, progress) => {
         this.#reportProcessing(transactionId, progress);
-        this.#mishaps?.progress(transactionId, progress);
+        this.#deviceFaults?.progress(transactionId, progress);
       },
       onPassage: (passage) => this.#tellWatchers('download', [passage]),
       onAnswer: (answer, repeated) => this.#conclude(answer, repeated),
@@ -288,7 +288,7 @@ class SimulatedDevice implements Device {
     if (this.#options.reportStatus ?? true) this.#status.whole();
     else this.#status.changes();
     this.#answering.online();
-    this.#errands?.online();
+    this.#sideTasks?.online();
     this.#tellWatchers('online', [sessionPresent]);
   }
 
@@ -311,7 +311,7 @@ class SimulatedDevice implements Device {
     this.#executor = undefined;
     this.#model.forget(forgets);
     if (forgets === 'everything') {
-      this.#leaving.push(this.#errands?.forget() ?? Promise.resolve());
+      this.#leaving.push(this.#sideTasks?.forget() ?? Promise.resolve());
       this.#answering.forget();
       this.#link.forget();
     }
@@ -329,7 +329,7 @@ class SimulatedDevice implements Device {
   #reportLowBattery(): void {
     this.#batteryIsLow = true;
     this.#status.changes();
-    this.#theErrands().tell('custom.batteryLow', { level: FLAT.level });
+    this.#theSideTasks().tell('custom.batteryLow', { level: FLAT.level });
   }
 
   #reportProcessing(transactionId: number, progress: number): void {
@@ -364,7 +364,7 @@ class SimulatedDevice implements Device {
     if (topic === 'responses') {
       const response = parseResponse(payload);
       if (typeof response === 'string') this.#tellWatchers('violation', [`an unreadable response: ${response}`]);
-      else this.#errands?.receive(response);
+      else this.#sideTasks?.receive(response);
     } else {
       const complaint = parseComplaint(payload);
       if (typeof complaint === 'string')
@@ -383,7 +383,7 @@ class SimulatedDevice implements Device {
     const fault = this.#conformance.fault(command, dup);
     if (fault) this.#tellWatchers('violation', [fault]);
     const { transactionId } = command;
-    const mayHold = this.#mishaps !== undefined && this.#chances.can('answers-before-puback');
+    const mayHold = this.#deviceFaults !== undefined && this.#chances.can('answers-before-puback');
     if (mayHold && command.operation !== 'cancel') this.#answering.hold(transactionId, messageId);
     const reaction = this.#theExecutor().receive(command);
     const overrun = this.#conformance.overrun(reaction === 'repeat');

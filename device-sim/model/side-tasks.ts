@@ -14,7 +14,7 @@ import type { Timers } from '../timers.ts';
 import { type Calls, createCalls } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
 
-interface ErrandsParts {
+interface SideTasksParts {
   deviceId: string;
   link: Link;
   seed: number;
@@ -40,15 +40,15 @@ interface ErrandsParts {
  * The work of a device besides its commands: events, requests, calls, files. Its parts are made when they are needed,
  * because most of many thousand devices need none.
  */
-export class Errands {
-  readonly #parts: ErrandsParts;
+export class SideTasks {
+  readonly #parts: SideTasksParts;
   readonly #patience: Patience;
   #folder: DownloadFolder | undefined;
   #happened: OutgoingEvents | undefined;
   #requests: Requests | undefined;
   #calls: Calls | undefined;
 
-  constructor(parts: ErrandsParts) {
+  constructor(parts: SideTasksParts) {
     this.#parts = parts;
     const { conditions, timers } = parts;
     this.#patience = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ScenarioFile } from './scenario-file.ts';
-import { among } from './suggest-name.ts';
+import { suggestName } from './suggest-name.ts';
 
 /** A path in a document: keys and list indexes. */
 export type Path = readonly (string | number)[];
@@ -35,10 +35,10 @@ function faultOf({ keyword, instancePath, params, parentSchema = {}, data, messa
   const { errorMessage, enum: words } = parentSchema as { errorMessage?: string; enum?: string[] };
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
-    return { path: [...path, name], text: `is unknown here; ${among(name, keysOf(parentSchema))}` };
+    return { path: [...path, name], text: `is unknown here; ${suggestName(name, keysOf(parentSchema))}` };
   }
   if (keyword === 'required') return { path: [...path, String(params['missingProperty'])], text: 'is needed' };
-  if (words) return { path, text: `has no value ${JSON.stringify(data)}; ${among(String(data), words)}` };
+  if (words) return { path, text: `has no value ${JSON.stringify(data)}; ${suggestName(String(data), words)}` };
   return { path, text: errorMessage ?? message ?? 'is wrong' };
 }
 

@@ -4,7 +4,7 @@ import { FIGURES, type FigureName, hasDetails, numberOf, percentOf } from '../re
 import type { Chapter, Verdict } from '../report/record.ts';
 import * as show from '../show.ts';
 import { bytes, duration } from './quantities.ts';
-import { among } from './suggest-name.ts';
+import { suggestName } from './suggest-name.ts';
 
 const OPERATORS = {
   '==': (value: number, wanted: number) => value === wanted,
@@ -64,7 +64,7 @@ function figureOf(name: string, detail: string | null): FigureName | string {
     return { kind: 'latency', percent: percent === undefined ? 100 : Number(percent), stage: detail as Stage };
   }
   if (!Object.hasOwn(FIGURES, name))
-    return `there is no figure "${name}"; ${among(name, [...Object.keys(FIGURES), 'p99', 'max'])}`;
+    return `there is no figure "${name}"; ${suggestName(name, [...Object.keys(FIGURES), 'p99', 'max'])}`;
   if (detail !== null && !hasDetails(name)) return `${name} takes no parentheses`;
   return { kind: 'count', name, detail };
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ReadScenario, readScenarioFile } from './read-scenario.ts';
 import { ScenarioError } from './scenario-error.ts';
-import { among } from './suggest-name.ts';
+import { suggestName } from './suggest-name.ts';
 
 const FOLDER = join(import.meta.dirname, '../scenarios');
 
@@ -23,6 +23,6 @@ export const readyFile = (name: string): string => join(FOLDER, `${name}.yaml`);
 export function openScenario(nameOrFile: string): ReadScenario {
   if (existsSync(nameOrFile)) return readScenarioFile(nameOrFile);
   if (readyNames().includes(nameOrFile)) return readScenarioFile(readyFile(nameOrFile));
-  const text = `there is no such file, and there is no scenario of this name; ${among(nameOrFile, readyNames())}`;
+  const text = `there is no such file, and there is no scenario of this name; ${suggestName(nameOrFile, readyNames())}`;
   throw new ScenarioError(nameOrFile, [{ path: '', line: null, text }]);
 }

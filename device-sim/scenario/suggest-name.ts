@@ -13,7 +13,7 @@ function distance(one: string, other: string): number {
 }
 
 /** The end of an error text about an unknown name: the name that was probably meant, and all valid names. */
-export function among(name: string, names: readonly string[]): string {
+export function suggestName(name: string, names: readonly string[]): string {
   const near = names
     .map((other) => ({ other, apart: distance(name.toLowerCase(), other.toLowerCase()) }))
     .filter(({ other, apart }) => apart <= Math.max(2, Math.floor(other.length / 3)))

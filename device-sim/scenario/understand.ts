@@ -11,7 +11,7 @@ import { requirementsOf } from './requirements.ts';
 import { type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
-import { among } from './suggest-name.ts';
+import { suggestName } from './suggest-name.ts';
 
 /** The time before the phases, and the time after them. Reports and expectations treat these two like phases. */
 export const START = 'start';
@@ -91,7 +91,8 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
   function groupsOf(wanted: readonly string[] | undefined, path: Path): readonly string[] {
     if (!wanted) return names;
     wanted.forEach((name, place) => {
-      if (!known.includes(name)) wrong([...path, place], `there is no group or tag "${name}"; ${among(name, known)}`);
+      if (!known.includes(name))
+        wrong([...path, place], `there is no group or tag "${name}"; ${suggestName(name, known)}`);
     });
     return groups
       .filter(({ name, tags = [] }) => [name, ...tags].some((one) => wanted.includes(one)))
@@ -222,14 +223,14 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     else {
       const { group = names[0] ?? '', action = 'activate' } = read.scope;
       if (!names.includes(group))
-        wrong(['expectations', place], `there is no group "${group}"; ${among(group, names)}`);
+        wrong(['expectations', place], `there is no group "${group}"; ${suggestName(group, names)}`);
       if (!/^[1-9]\d*$/.test(read.scope.node ?? '1'))
         wrong(['expectations', place], `a node is a number from 1, not "${read.scope.node}"`);
       if (!MEASURED.includes(action))
-        wrong(['expectations', place], `there is no action "${action}"; ${among(action, MEASURED)}`);
+        wrong(['expectations', place], `there is no action "${action}"; ${suggestName(action, MEASURED)}`);
     }
     if (phase !== null && !chapters.includes(phase))
-      wrong(['expectations', place, 'phase'], `there is no phase "${phase}"; ${among(phase, chapters)}`);
+      wrong(['expectations', place, 'phase'], `there is no phase "${phase}"; ${suggestName(phase, chapters)}`);
     return typeof read === 'string' ? null : read;
   });
   for (const { place, text } of contradictionsIn(expectations)) wrong(['expectations', place], text);

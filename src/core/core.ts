@@ -262,7 +262,7 @@ export async function createCore(given: Given) {
   const requests = parts.add(
     createAnswering({ ...common, ...events, ...transactions, ...sending, findApplication, allowHttp }),
   );
-  const deliveryLog = createDeliveryLog({ ...common, webhooks, courtesy: transactions.courtesy, findApplication });
+  const deliveryLog = createDeliveryLog({ ...common, webhooks, throttle: transactions.throttle, findApplication });
 
   const removals = parts.add(
     createRemovals({

@@ -6,7 +6,7 @@ const STEPS = 20;
  * counts as one step of twenty, because answers that arrived meanwhile are still unread: the other side is not late then,
  * this process is.
  */
-export function boundWait(milliseconds: number, onLate: () => void): () => void {
+export function startTimeout(milliseconds: number, onLate: () => void): () => void {
   let steps = 0;
   const timer = setInterval(() => {
     steps += 1;

@@ -242,7 +242,7 @@ t.test('what waits for the time to be confirmed waits once, however often it loo
     clock,
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
-    courtesy: async () => undefined,
+    throttle: async () => undefined,
     leads: () => true,
     trust: { isHeld: () => true, latest: clock.now, whenBelieved: (task) => tasks.add(task) },
     expireIn: async () => undefined,

@@ -18,13 +18,13 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** No rest: the tests have no single calls. */
-const courtesy = async (): Promise<void> => undefined;
+const throttle = async (): Promise<void> => undefined;
 
 void t.test('failed attempts, and failing receivers, are stored', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
-  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, throttle, findApplication: applications.findIn });
   const attemptsOf = (deliveryId: string) => listAttempts(database.read, { applicationId: 'app-1', deliveryId });
   const failing = () => listFailing(database.read);
   /** Records a delivery, and moves the time until it has its outcome. */

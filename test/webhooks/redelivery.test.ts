@@ -7,7 +7,7 @@ import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
 /** No rest: the tests have no single calls. */
-const courtesy = async (): Promise<void> => undefined;
+const throttle = async (): Promise<void> => undefined;
 
 void t.test('a redelivery requested while an outcome is written is carried out', async (t) => {
   const receiver = await createTestReceiver(t);
@@ -25,7 +25,7 @@ void t.test('a redelivery requested while an outcome is written is carried out',
     }),
   });
   const createLog = (database: Parameters<typeof createDeliveryLog>[0]['database']) =>
-    createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+    createDeliveryLog({ database, clock, metrics, webhooks, throttle, findApplication: applications.findIn });
   const deliveryId = await record();
   await receiver.next();
   await webhooks.idle();
@@ -59,7 +59,7 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
     clock,
     metrics,
     webhooks,
-    courtesy,
+    throttle,
     findApplication: applications.findIn,
   });
   const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
@@ -76,7 +76,7 @@ void t.test('a range goes out at a pace, also over several calls, and one call a
   const { webhooks, record } = await open();
   await Promise.all(Array.from({ length: 1_200 }, () => record()));
   await webhooks.idle();
-  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, throttle, findApplication: applications.findIn });
   const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
   const sent = (): number => receiver.requests.length - 1_200;
 
@@ -105,7 +105,7 @@ void t.test('a node that dies in the middle of a range blocks the application fo
   const { webhooks, record } = await open();
   await Promise.all(Array.from({ length: 120 }, () => record()));
   await webhooks.idle();
-  const parts = { clock, metrics, webhooks, courtesy, findApplication: applications.findIn };
+  const parts = { clock, metrics, webhooks, throttle, findApplication: applications.findIn };
   let units = 0;
   const stuck = Promise.withResolvers<void>();
   const goesOn = Promise.withResolvers<void>();
@@ -143,7 +143,7 @@ void t.test('a turn that a wrong clock has stored blocks no range, and delays no
   const receiver = await createTestReceiver(t);
   const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
-  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, throttle, findApplication: applications.findIn });
   await record();
   await webhooks.idle();
   const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
@@ -194,7 +194,7 @@ void t.test('a redelivery requested during the last attempt starts the schedule 
   const receiver = await createTestReceiver(t);
   const { open, applications, metrics, clock, database, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
-  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, throttle, findApplication: applications.findIn });
   receiver.answer({ status: 500 });
   const deliveryId = await record();
   for (let attempt = 1; attempt < 10; attempt += 1) {
@@ -229,7 +229,7 @@ void t.test(
       clock,
       metrics,
       webhooks,
-      courtesy,
+      throttle,
       findApplication: applications.findIn,
     });
     receiver.answer({ hang: true });
@@ -250,7 +250,7 @@ void t.test('a redelivery requested while the delivery is queued is sent once', 
   const receiver = await createTestReceiver(t);
   const { open, applications, metrics, clock, database, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
-  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, throttle, findApplication: applications.findIn });
   receiver.answer({ hang: true });
   for (let index = 0; index < 4; index += 1) await record();
   for (let index = 0; index < 4; index += 1) await receiver.next(); // its first window is full

@@ -1,4 +1,4 @@
-import { createLooks } from '../../platform/database/looks.ts';
+import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -22,14 +22,14 @@ interface Parts {
 
 /** Takes all actions further in turn, a piece of each at a time, until none is at work. */
 export function createActionDriver({ database, clock, log, leads, advance, stopRestored }: Parts) {
-  const looks = createLooks({
+  const background = createBackgroundWork({
     clock,
     log,
-    look: advanceAll,
+    run: advanceAll,
     retryMs: RETRY_MS,
     failed: 'device actions could not be taken further; trying again',
   });
-  const { isOn, takeNews, start, wake, idle, stop } = looks;
+  const { isOn, takeNews, start, wake, idle, stop } = background;
   let isRestored = false;
 
   /** Takes all actions further, until none is left; one that fails holds up no other, and is tried again later. */

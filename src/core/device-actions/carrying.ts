@@ -47,7 +47,7 @@ interface Parts extends ChangeParts {
   log: Log;
   metrics: Pick<Metrics, 'deviceActionDevices'>;
   fleetSelection: Pick<FleetSelection, 'among'>;
-  transactions: Pick<Transactions, 'submit' | 'releaseIn' | 'cancelOf' | 'courtesy'>;
+  transactions: Pick<Transactions, 'submit' | 'releaseIn' | 'cancelOf' | 'throttle'>;
 }
 
 /**
@@ -204,7 +204,7 @@ export function createCarrying(parts: Parts) {
       };
       const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
       for (const each of ended) if (each.status === 'rejected') throw each.reason;
-      await transactions.courtesy(began);
+      await transactions.throttle(began);
       return true;
     },
   };

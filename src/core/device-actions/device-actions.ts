@@ -56,7 +56,7 @@ interface Parts {
   fleetSelection: FleetSelection;
   devices: Pick<Devices, 'blockIn' | 'removeIn'>;
   tags: Pick<TagsOfDevices, 'patchIn'>;
-  transactions: Pick<Transactions, 'submit' | 'check' | 'releaseIn' | 'cancelOf' | 'courtesy'>;
+  transactions: Pick<Transactions, 'submit' | 'check' | 'releaseIn' | 'cancelOf' | 'throttle'>;
 }
 
 /** An action as the administration asks for it. */

@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
-import { createLooks } from '../../platform/database/looks.ts';
+import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import { keyIdOf } from '../../platform/encryption/vault.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -15,7 +15,7 @@ type Rotation = repository.Rotation;
 /** Milliseconds between two walks while there are values that cannot be read. */
 const UNREADABLE_MS = 600_000;
 const RETRY_MS = 3_000;
-/** Milliseconds between two looks while other nodes lack the key, each of which lets them read their keys again. */
+/** Milliseconds between two runs while other nodes lack the key, each of which lets them read their keys again. */
 const WAITING_MS = 5_000;
 /** Milliseconds between two looks while a node writes with another key. */
 const USING_MS = 1_000;
@@ -53,10 +53,10 @@ interface Parts {
  */
 export function createReEncryption({ database, clock, log, metrics, leads, ...parts }: Parts) {
   const { pace, isStopped, stop: stopPacing } = createPacing();
-  const { start, wake, idle, stop } = createLooks({
+  const { start, wake, idle, stop } = createBackgroundWork({
     clock,
     log,
-    look,
+    run: look,
     retryMs: RETRY_MS,
     failed: 'the rotation of the encryption key could not go on; trying again',
   });

@@ -2,12 +2,12 @@ import type { Database } from '../../platform/database/sql.ts';
 import { createParts } from '../../runtime/parts.ts';
 import { createDeviceRequests } from '../requests/device-requests.ts';
 import { createCustomerRequests } from '../webhooks/http/customer-requests.ts';
-import { createAnswers } from './request-handlers.ts';
+import { createRequestHandlers } from './request-handlers.ts';
 import { createUploadUrls } from './upload-urls.ts';
 
 type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
   Parameters<typeof createCustomerRequests>[0] &
-  Pick<Parameters<typeof createAnswers>[0], 'freshUrl'> & {
+  Pick<Parameters<typeof createRequestHandlers>[0], 'freshUrl'> & {
     database: Database;
   };
 
@@ -18,7 +18,7 @@ type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
 export function createAnswering(parts: Parts) {
   const all = createParts();
   const uploads = all.add(createUploadUrls({ ...parts, requests: createCustomerRequests(parts) }));
-  const answers = all.add(createAnswers({ ...parts, uploads }));
+  const answers = all.add(createRequestHandlers({ ...parts, uploads }));
   const requests = all.add(createDeviceRequests({ ...parts, handlers: answers.handlers }));
   const stack = all.move();
 

@@ -26,7 +26,7 @@ const refusal = (thrown: DomainError): ResponseBody => {
 };
 
 /** Answers the requests of devices by type: for upload URLs, and for fresh download URLs. */
-export function createAnswers({ contracts, log, metrics, uploads, freshUrl }: Parts) {
+export function createRequestHandlers({ contracts, log, metrics, uploads, freshUrl }: Parts) {
   const work = createWork();
 
   async function download({ deviceId, asked }: Request): Promise<ResponseBody> {

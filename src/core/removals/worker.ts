@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
-import { createLooks } from '../../platform/database/looks.ts';
+import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -48,10 +48,10 @@ const sumOf = (all: readonly Cleared[]): Cleared => {
  * what is left.
  */
 export function createWorker({ database, clock, log, metrics, leads, clearings, endIn, pauseFactor }: Parts) {
-  const { start, wake, idle, stop } = createLooks({
+  const { start, wake, idle, stop } = createBackgroundWork({
     clock,
     log,
-    look: lookAll,
+    run: lookAll,
     retryMs: RETRY_MS,
     failed: 'removals could not be read; trying again',
   });

@@ -2,7 +2,7 @@ import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
 import type { DeviceSelector } from '@lapel/schemas/contracts/types';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Courtesy } from '../../runtime/bulk-throttle.ts';
+import type { BulkThrottle } from '../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Applications } from '../applications/applications.ts';
@@ -42,14 +42,14 @@ interface Parts {
   transitions: Pick<Transitions, 'write'>;
   joining: Pick<Joining, 'find' | 'store'>;
   check: Transactions['check'];
-  courtesy: Courtesy;
+  throttle: BulkThrottle;
   lockApplication: Applications['lockIn'];
   wake(rolloutId: string): void;
 }
 
 /** Makes the function that stores new rollouts. */
 export function createCreation(parts: Parts) {
-  const { database, clock, ids, metrics, transitions, joining, check, courtesy, lockApplication, wake } = parts;
+  const { database, clock, ids, metrics, transitions, joining, check, throttle, lockApplication, wake } = parts;
 
   /**
    * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
@@ -69,7 +69,7 @@ export function createCreation(parts: Parts) {
     });
     await requireRoom(database.read, applicationId);
     const roomUntil = performance.now() + ROOM_MS;
-    const makeRoom: Courtesy = async (began) => (performance.now() < roomUntil ? courtesy(began) : undefined);
+    const makeRoom: BulkThrottle = async (began) => (performance.now() < roomUntil ? throttle(began) : undefined);
     const found = await joining.find(applicationId, selector, MOST_DEVICES + 1, makeRoom);
     if (found.length > MOST_DEVICES) {
       throw new DomainError('ROLLOUT_TOO_LARGE', { values: { limit: MOST_DEVICES } });

@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
-import { createLooks } from '../../platform/database/looks.ts';
+import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
@@ -39,14 +39,14 @@ interface Parts {
  * whose step fails holds up no other.
  */
 export function createDriver({ database, clock, log, metrics, leads, trust, steps, pauseRestored }: Parts) {
-  const looks = createLooks({
+  const background = createBackgroundWork({
     clock,
     log,
-    look: advanceAll,
+    run: advanceAll,
     retryMs: RETRY_MS,
     failed: 'rollouts could not be taken further; trying again',
   });
-  const { isOn, takeNews, start, idle } = looks;
+  const { isOn, takeNews, start, idle } = background;
   let isRestored = false;
   let rounds = 0;
   /** The rollouts to look at in the next round, the times at which others have a step, and when to look at all. */
@@ -56,12 +56,12 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
 
   function wakeAll(): void {
     allAt = Number.NEGATIVE_INFINITY;
-    looks.wake();
+    background.wake();
   }
 
   function wake(rolloutId: string): void {
     changed.add(rolloutId);
-    looks.wake();
+    background.wake();
   }
 
   async function pauseAll(): Promise<void> {
@@ -144,7 +144,7 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
 
   /** Whether nothing is done, and nothing will be in these milliseconds. */
   const rests = (forMs = SLOW_LOOK_MS): boolean =>
-    looks.restsUntil(clock.now() + forMs * 1000) && leads() && !trust.isHeld() && !isRestored;
+    background.restsUntil(clock.now() + forMs * 1000) && leads() && !trust.isHeld() && !isRestored;
 
   async function* atWork(): AsyncGenerator<string> {
     if (rests()) for (const { rolloutId } of await findAtWork(database.read)) yield rolloutId;
@@ -193,7 +193,7 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
 
     async stop(): Promise<void> {
       slowLook.stop();
-      await looks.stop();
+      await background.stop();
     },
   };
 }

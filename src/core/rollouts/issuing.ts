@@ -47,13 +47,13 @@ interface Parts {
   clock: Clock;
   submit: Transactions['submit'];
   statuses: Pick<Statuses, 'versionsOf'>;
-  courtesy: Transactions['courtesy'];
+  throttle: Transactions['throttle'];
 }
 
 export type Issuing = ReturnType<typeof createIssuing>;
 
 /** Makes the transactions of rollouts, each in a unit of work that also changes its member and the counts. */
-export function createIssuing({ database, clock, submit, statuses, courtesy }: Parts) {
+export function createIssuing({ database, clock, submit, statuses, throttle }: Parts) {
   /** Moves a waiting member on, if the rollout still runs. Throws CHANGED. */
   async function take(
     unit: UnitOfWork,
@@ -121,7 +121,7 @@ export function createIssuing({ database, clock, submit, statuses, courtesy }: P
         const waiting = members.slice(start, start + PER_PIECE).values();
         const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => worker(waiting)));
         for (const each of ended) if (each.status === 'rejected' && each.reason !== CHANGED) throw each.reason;
-        await courtesy(began);
+        await throttle(began);
       }
       return reason;
     },

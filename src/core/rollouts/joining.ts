@@ -1,6 +1,6 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database } from '../../platform/database/sql.ts';
-import type { Courtesy } from '../../runtime/bulk-throttle.ts';
+import type { BulkThrottle } from '../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { readSelector } from '../selection/read-selector.ts';
@@ -22,13 +22,13 @@ interface Parts {
   database: Database;
   clock: Clock;
   selection: Pick<Selection, 'page'>;
-  courtesy: Transactions['courtesy'];
+  throttle: Transactions['throttle'];
 }
 
 export type Joining = ReturnType<typeof createJoining>;
 
 /** Stores the devices of rollouts, in small units of work. */
-export function createJoining({ database, clock, selection, courtesy }: Parts) {
+export function createJoining({ database, clock, selection, throttle }: Parts) {
   /** By continuous rollout: the time of the next look, and the last deviceId of a look that has begun, which goes on after it. */
   const looks = new Map<string, { at: Micros; after?: string }>();
 
@@ -55,7 +55,7 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
         },
         { pace: 'soon' },
       );
-      await courtesy(began);
+      await throttle(began);
     }
   }
 
@@ -65,7 +65,7 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
       applicationId: string,
       selector: Parameters<typeof readSelector>[0],
       most: number,
-      makeRoom: Courtesy,
+      makeRoom: BulkThrottle,
     ): Promise<string[]> {
       const read = readSelector(selector, clock.now());
       const found: string[] = [];
@@ -90,7 +90,7 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
       rolloutId: string,
       deviceIds: readonly string[],
       stageOf: (place: number) => number,
-      makeRoom: Courtesy,
+      makeRoom: BulkThrottle,
     ): Promise<void> {
       for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
         const began = performance.now();

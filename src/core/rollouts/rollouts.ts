@@ -43,7 +43,7 @@ interface Parts {
   trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   lockApplication: Applications['lockIn'];
-  transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;
+  transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'throttle'>;
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
   selection: Pick<Selection, 'page'>;
@@ -63,7 +63,7 @@ export type Rollouts = ReturnType<typeof createRollouts>;
 /** One operation for many devices, in stages, at a pace, and until too much goes wrong. */
 export function createRollouts(parts: Parts) {
   const { database, clock, transactions, transitions, installs, selection } = parts;
-  const joining = createJoining({ database, clock, selection, courtesy: transactions.courtesy });
+  const joining = createJoining({ database, clock, selection, throttle: transactions.throttle });
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
   const issuing = createIssuing({ ...parts, ...transactions });
   const obstacles = createObstacles({ clock, installs });

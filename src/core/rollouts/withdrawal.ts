@@ -19,7 +19,7 @@ interface Parts {
   clock: Clock;
   withdrawIn: Transactions['withdrawIn'];
   cancelIn: Transactions['cancelIn'];
-  courtesy: Transactions['courtesy'];
+  throttle: Transactions['throttle'];
 }
 
 export type Withdrawal = ReturnType<typeof createWithdrawal>;
@@ -28,7 +28,7 @@ export type Withdrawal = ReturnType<typeof createWithdrawal>;
  * Takes back the commands of a rollout that is paused or outside of its window, if they were never published: their devices
  * wait again, and published ones stay held. The commands of a cancelled rollout are cancelled, also delivered ones.
  */
-export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courtesy }: Parts) {
+export function createWithdrawal({ database, clock, withdrawIn, cancelIn, throttle }: Parts) {
   const change = async (unit: UnitOfWork, rolloutId: string, from: Member, to: Member): Promise<void> => {
     if (await updateMember(unit, rolloutId, from, to, clock.now()))
       await moveCount(unit, rolloutId, from.stage, from, to);
@@ -76,7 +76,7 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courte
       for (const group of left) {
         const began = performance.now();
         await end(group);
-        await courtesy(began);
+        await throttle(began);
       }
     };
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));

@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import type { Courtesy } from '../../runtime/bulk-throttle.ts';
+import type { BulkThrottle } from '../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { createWork } from '../../runtime/idle.ts';
@@ -37,7 +37,7 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  courtesy: Courtesy;
+  throttle: BulkThrottle;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
   trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved' | 'latest'>;
@@ -49,7 +49,7 @@ interface Parts {
  * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
  * work, few at a time, so that the units of callers come between them.
  */
-export function createExpiry({ database, clock, log, metrics, leads, trust, courtesy, expireIn }: Parts) {
+export function createExpiry({ database, clock, log, metrics, leads, trust, throttle, expireIn }: Parts) {
   const work = createWork();
   let isOn = false;
   let looking = false;
@@ -132,7 +132,7 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
         for (const [deviceId, transactions] of devices) {
           const began = performance.now();
           await endOf(deviceId, transactions);
-          await courtesy(began);
+          await throttle(began);
         }
       };
       const ends = await Promise.allSettled(Array.from({ length: DEVICES_AT_ONCE }, worker));

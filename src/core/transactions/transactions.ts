@@ -2,7 +2,7 @@ import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';
-import { createCourtesy } from '../../runtime/bulk-throttle.ts';
+import { createBulkThrottle } from '../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { HeldRollouts } from '../../runtime/held-rollouts.ts';
@@ -93,7 +93,7 @@ export function createTransactions({
     fail: (deviceId, transactionId, failure) => settlement.fail(deviceId, transactionId, failure),
   });
   const demand = createDemand();
-  const courtesy = createCourtesy(demand.perSecond);
+  const throttle = createBulkThrottle(demand.perSecond);
   const outbox = createOutbox({
     database,
     clock,
@@ -127,7 +127,7 @@ export function createTransactions({
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
     dueAt: (at) => expiry.expect(at),
   });
-  const expiry = createExpiry({ database, clock, log, metrics, leads, trust, courtesy, expireIn: settlement.expireIn });
+  const expiry = createExpiry({ database, clock, log, metrics, leads, trust, throttle, expireIn: settlement.expireIn });
 
   return {
     submit: createSubmission({
@@ -150,7 +150,7 @@ export function createTransactions({
     /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,
     /** Makes room for single calls, between two pieces of work for many devices. */
-    courtesy,
+    throttle,
     /** Carries out a request with an Idempotency-Key once, and returns its first answer to each repetition. */
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,

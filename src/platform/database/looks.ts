@@ -7,45 +7,45 @@ import type { Micros, Millis } from '../../runtime/units.ts';
 interface Parts {
   clock: Clock;
   log: Log;
-  /** Does all the work that is due. Resolves to the milliseconds until the next look; Infinity: until something happens. */
-  look(): Promise<Millis>;
-  /** Milliseconds between a look that failed and the next one. */
+  /** Does all the work that is due. Resolves to the milliseconds until the next run; Infinity: until something happens. */
+  run(): Promise<Millis>;
+  /** Milliseconds between a run that failed and the next one. */
   retryMs: Millis;
-  /** The line of the log for a look that failed while the database answered. */
+  /** The line of the log for a run that failed while the database answered. */
   failed: string;
 }
 
-/** Background work that the database holds: one look at a time, woken by what happens, and by one timer. */
-export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Parts) {
+/** Background work that the database holds: one run at a time, woken by what happens, and by one timer. */
+export function createBackgroundWork({ clock, log, run: runOnce, retryMs, failed }: Parts) {
   const work = createWork();
   let isOn = false;
-  let looking = false;
+  let isRunning = false;
   let hasNews = false;
   let cancel = (): void => undefined;
-  /** The time of the next look, as far as it is known. */
+  /** The time of the next run, as far as it is known. */
   let nextAt = Number.POSITIVE_INFINITY;
 
-  function look(): void {
+  function begin(): void {
     if (!isOn) return;
-    if (looking) {
+    if (isRunning) {
       hasNews = true;
       return;
     }
     cancel();
-    looking = true;
+    isRunning = true;
     hasNews = false;
     work.begun();
-    void lookOnce()
+    void runOnce()
       .catch((err: unknown) => {
         if (!isDatabaseAway(err)) log.error({ err }, failed);
         return retryMs;
       })
       .then((waitMs) => {
-        looking = false;
-        if (hasNews) look();
+        isRunning = false;
+        if (hasNews) begin();
         else if (isOn) {
           nextAt = clock.now() + waitMs * 1000;
-          if (Number.isFinite(waitMs)) cancel = clock.after(waitMs, look);
+          if (Number.isFinite(waitMs)) cancel = clock.after(waitMs, begin);
         }
         work.ended();
       });
@@ -55,18 +55,18 @@ export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Par
     /** Begins with the work that was left when the service stopped. */
     start(): void {
       isOn = true;
-      look();
+      begin();
     },
 
     /** Call this after the commit of anything that the work may wait for. */
-    wake: look,
+    wake: begin,
 
     isOn: (): boolean => isOn,
 
-    /** Whether no look is in work, and none comes before that time (microseconds). */
-    restsUntil: (at: Micros): boolean => isOn && !looking && nextAt > at,
+    /** Whether no run is in work, and none comes before that time (microseconds). */
+    restsUntil: (at: Micros): boolean => isOn && !isRunning && nextAt > at,
 
-    /** Whether something has happened since the look began, or since the last call. */
+    /** Whether something has happened since the run began, or since the last call. */
     takeNews(): boolean {
       const had = hasNews;
       hasNews = false;
@@ -75,7 +75,7 @@ export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Par
 
     idle: work.idle,
 
-    /** Lets the present look end; there is no other. */
+    /** Lets the present run end; there is no other. */
     async stop(): Promise<void> {
       isOn = false;
       cancel();

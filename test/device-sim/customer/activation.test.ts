@@ -46,7 +46,7 @@ function world({
     spentSince: (from) => timers.now() - from,
     stopped,
     device: () => undefined,
-    acts: {
+    actions: {
       perform: (_action: { do: ActionName }, deviceId) =>
         requests.make({ deviceId, operation: 'activate', phase: 'start' }, async () => {
           limit();

@@ -5,11 +5,11 @@ import { membersOf } from '@lapel/device-sim/customer/rollout-members';
 import { overshootOf, sparedBy } from '@lapel/device-sim/customer/rollout-stops';
 import { isOpenIn, windowFrom } from '@lapel/device-sim/customer/rollout-window';
 import t from 'tap';
-import type { KnownRollout, RolloutLook } from '@lapel/device-sim/customer/rollout-snapshot';
+import type { KnownRollout, RolloutSnapshot } from '@lapel/device-sim/customer/rollout-snapshot';
 
 const ID = 'rol_00000000000000000000000000000001';
 const NONE = { waiting: 0, unfinished: 0, succeeded: 0, failed: 0, cancelled: 0, unchanged: 0, refused: 0 };
-type Row = RolloutLook['devices'][number];
+type Row = RolloutSnapshot['devices'][number];
 type State = Row['state'];
 
 /** The id of the n-th device; its transaction is number n. */
@@ -17,7 +17,7 @@ const device = (n: number): string => `35290013000000${n}`;
 const time = (seconds: number): string => new Date(1_800_000_000_000 + seconds * 1000).toISOString();
 
 /** A rollout with a device in each of these states, as the service shows it. */
-function lookOf(states: readonly State[], { state = 'completed', history = [] as object[] } = {}): RolloutLook {
+function lookOf(states: readonly State[], { state = 'completed', history = [] as object[] } = {}): RolloutSnapshot {
   const devices = states.map((one, index): Row => {
     const hasCommand = !['waiting', 'unchanged', 'refused'].includes(one);
     const n = index + 1;
@@ -39,7 +39,7 @@ function lookOf(states: readonly State[], { state = 'completed', history = [] as
   const transactions = devices.flatMap(({ deviceId, transactionId, status }) =>
     transactionId === null ? [] : [{ transactionId, deviceId, status, publishedAt: time(1) }],
   );
-  return { rollout, devices, transactions } as unknown as RolloutLook;
+  return { rollout, devices, transactions } as unknown as RolloutSnapshot;
 }
 
 /** The books about a transaction with a result. */
@@ -70,7 +70,7 @@ function knownOf(entries: readonly Entry[], more: Partial<KnownRollout> & { body
   };
 }
 
-const texts = (look: RolloutLook, known: KnownRollout): string[] =>
+const texts = (look: RolloutSnapshot, known: KnownRollout): string[] =>
   rolloutDifferences(look, known).map(({ deviceId, text }) =>
     deviceId === '' ? text : text.replace(ID, `${ID}, device ${deviceId}`),
   );

@@ -1,5 +1,5 @@
 import type { Metrics } from '../../../metrics.ts';
-import { createLooks } from '../../../platform/database/looks.ts';
+import { createBackgroundWork } from '../../../platform/database/looks.ts';
 import type { Database } from '../../../platform/database/sql.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
@@ -15,7 +15,7 @@ export const ENTRIES_AT_ONCE = 200;
 /** Milliseconds until the next attempt, after the first failure and at most. */
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
-/** Milliseconds between two looks: entries of other nodes, and of commands on the machine, do not wake this one. */
+/** Milliseconds between two runs: entries of other nodes, and of commands on the machine, do not wake this one. */
 const LOOK_MS = 5_000;
 
 interface Parts {
@@ -42,10 +42,10 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
   const receiver = target.href;
   const line = createSyslogLine({ clock, target, caFile });
   let failures = 0;
-  const looks = createLooks({
+  const background = createBackgroundWork({
     clock,
     log,
-    look: sendAll,
+    run: sendAll,
     retryMs: RETRY_MS,
     failed: 'the audit log could not be read for its receiver; trying again',
   });
@@ -62,7 +62,7 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
       database.read,
       rows.map(({ auditId }) => auditId),
     );
-    if (!looks.isOn()) return false;
+    if (!background.isOn()) return false;
     await line.send(rows.map((row) => syslogMessage(row, objects.get(row.auditId) ?? [], host)));
     const upTo = last.position;
     await database.transact((unit) => saveSent(unit, receiver, upTo, clock.now()), { pace: 'soon' });
@@ -71,16 +71,16 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
   }
 
   async function sendAll(): Promise<Millis> {
-    while (looks.isOn() && leads()) {
-      looks.takeNews();
+    while (background.isOn() && leads()) {
+      background.takeNews();
       try {
         if (!(await sendNext())) break;
       } catch (err) {
-        if (!looks.isOn()) break;
+        if (!background.isOn()) break;
         metrics.auditSendFailures.inc();
         if (failures === 0) log.warn({ err, receiver }, 'the receiver of the audit log does not take it; trying again');
         failures += 1;
-        looks.takeNews(); // what comes meanwhile does not shorten the pause
+        background.takeNews(); // what comes meanwhile does not shorten the pause
         return Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** (failures - 1));
       }
       if (failures > 0) log.info({ receiver, failures }, 'the receiver of the audit log takes it again');
@@ -90,12 +90,12 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
   }
 
   return {
-    start: looks.start,
+    start: background.start,
     /** Call this after the commit of a sealed entry. */
     wake(): void {
-      if (failures === 0) looks.wake();
+      if (failures === 0) background.wake();
     },
-    idle: looks.idle,
+    idle: background.idle,
 
     /** The number of entries that the receiver does not have yet, and the time of the oldest. */
     async waiting(): Promise<{ count: number; oldestAt: Micros | null }> {
@@ -106,7 +106,7 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
-      const stopped = looks.stop();
+      const stopped = background.stop();
       line.abort();
       await stopped;
     },

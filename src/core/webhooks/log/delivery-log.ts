@@ -2,7 +2,7 @@ import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../../metrics.ts';
 import type { PageQuery } from '../../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../../platform/database/sql.ts';
-import type { Courtesy } from '../../../runtime/bulk-throttle.ts';
+import type { BulkThrottle } from '../../../runtime/bulk-throttle.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { idsFrom } from '../../../runtime/ids.ts';
 import { NO_DEVICE, type UrlSetting } from '../delivery.ts';
@@ -36,7 +36,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   webhooks: Pick<Webhooks, 'record' | 'due'>;
-  courtesy: Courtesy;
+  throttle: BulkThrottle;
   metrics: Pick<Metrics, 'httpRefused'>;
   /** Throws APPLICATION_UNREGISTERED. */
   findApplication(
@@ -51,7 +51,7 @@ type Redelivery = Omit<DueRange, 'status'> & DeliveryFilter;
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 /** The deliveries that an application sees, and the ways to send them again (contract, section 3). */
-export function createDeliveryLog({ database, clock, webhooks, courtesy, metrics, findApplication }: Parts) {
+export function createDeliveryLog({ database, clock, webhooks, throttle, metrics, findApplication }: Parts) {
   async function makeAllDue(held: RedeliveryTurn, range: DueRange): Promise<number> {
     const { applicationId } = held;
     const before = idsFrom('msg', range.until + MILLISECOND_MICROS);
@@ -72,7 +72,7 @@ export function createDeliveryLog({ database, clock, webhooks, courtesy, metrics
       count += made.length;
       if (last === null) return count;
       after = last;
-      await courtesy(began);
+      await throttle(began);
     }
   }
 

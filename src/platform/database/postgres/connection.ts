@@ -1,5 +1,5 @@
 import { Client, type QueryResult } from 'pg';
-import { boundWait } from '../../../runtime/timeout.ts';
+import { startTimeout } from '../../../runtime/timeout.ts';
 import type { SqlValue } from '../sql.ts';
 import { Batch, type BatchStatement, createBatchMemory } from './batch.ts';
 import { withLibpqModes } from './libpq-modes.ts';
@@ -160,7 +160,7 @@ export async function openConnection(
 
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection was closed')));
-  const endBound = boundWait(CONNECT_MS, () =>
+  const endBound = startTimeout(CONNECT_MS, () =>
     streamOf(client).destroy(new Error(`the database did not answer for ${CONNECT_MS} ms`)),
   );
   try {

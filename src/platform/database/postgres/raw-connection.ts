@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { atHosts } from '../../../runtime/database-hosts.ts';
-import { boundWait } from '../../../runtime/timeout.ts';
+import { startTimeout } from '../../../runtime/timeout.ts';
 import { withLibpqModes } from './libpq-modes.ts';
 import { streamOf, TYPES } from './pg-parts.ts';
 
@@ -64,7 +64,7 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
   const cut = (): void => void streamOf(client).destroy();
   client.on('error', () => undefined); // the 'end' event and the running statements report it
   client.on('notification', ({ payload = '' }) => onNotification?.(payload));
-  const endBound = boundWait(boundMs, cut);
+  const endBound = startTimeout(boundMs, cut);
   try {
     await client.connect();
   } catch (cause) {
@@ -74,7 +74,7 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
     endBound();
   }
   async function run<Row>(text: string, values: RawValue[]): Promise<Row[]> {
-    const endBound = boundWait(boundMs, cut);
+    const endBound = startTimeout(boundMs, cut);
     try {
       const statement = values.length > 0 || READS.test(text) ? nameOf(text) : undefined;
       const named = statement === undefined ? {} : { name: statement };
