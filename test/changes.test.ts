@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import t from 'tap';
 import { readFragment, withChanges } from '@lapel/tools/scripts/changelog/fragments';
+import t from 'tap';
 
 const GOOD = 'Mended: Devices: see [it](docs/qa.md#x); `a. B` counts.\n';
 

@@ -4,11 +4,17 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { NODE_OF_CHECKOUT, NODE_OF_PACKAGE, refusalOf } from '@lapel/schemas/base/installation';
+import {
+  BROWSER_PACKAGES,
+  isReleased,
+  MAKERS,
+  PROGRAMS,
+  RUNTIME_PACKAGES,
+} from '@lapel/tools/scripts/release/contents';
 import { debianPackage } from '@lapel/tools/scripts/release/debian-package';
 import { isLibrary, MANIFEST, manifestOf, ROOT, referenceOf } from '@lapel/tools/scripts/release/lockfile';
 import { type Files, tarball } from '@lapel/tools/scripts/release/tarball';
 import t from 'tap';
-import { BROWSER_PACKAGES, isReleased, MAKERS, PROGRAMS, RUNTIME_PACKAGES } from '@lapel/tools/scripts/release/contents';
 import { missing } from './installed.ts';
 
 /** Imports of a package, also those of later: `import()`, `loadLate()`, `import.meta.resolve()`. Types are no imports. */

@@ -1,20 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import t, { type Test } from 'tap';
 import { BROWSER_PACKAGES } from '@lapel/tools/scripts/release/contents';
-import {
-  CLI_ROOMS,
-  CLIENTS,
-  CLIENTS_KNOW,
-  EXCEPTIONS,
-  PAGES,
-  type Room,
-  RULES,
-  SIMULATOR_LEAVES,
-  SIMULATOR_ROOMS,
-  type Storeys,
-  WINGS,
-} from './rooms.ts';
+import t, { type Test } from 'tap';
+import { CLI_ROOMS, PAGES, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS, type Storeys, WINGS } from './rooms.ts';
 import { ALONE, allFiles, filesOf, GROUPS, SUITES } from './runs/groups.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRecorder, PAGE, rowsOf } from '@lapel/tools/scripts/trial/passes';
+import { TRIALS } from '@lapel/tools/scripts/trial/trials';
 import t from 'tap';
-import { createRecorder, PAGE, rowsOf } from '../scripts/trial/passes.ts';
-import { TRIALS } from '../scripts/trial/trials.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { BROWSER_PACKAGES } from '@lapel/tools/scripts/release/contents';
 import { parse } from 'acorn';
 import t from 'tap';
 import { request } from 'undici';
-import { BROWSER_PACKAGES } from '../../scripts/release/contents.ts';
 import { startWorld } from '../world.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'console');

@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadContracts } from '@lapel/schemas/contracts/contracts';
-import { createDeprecations, NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
+import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import { chromium } from 'playwright-core';
 import t from 'tap';
 import { writeSite } from '../../src/edge/docs/folder.ts';
-import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import { findLowContrast, findViolations } from '../accessibility.ts';
 import { CHROMIUM, missing } from '../installed.ts';
 import { startWorld } from '../world.ts';

@@ -1,5 +1,4 @@
-import { loadContracts } from '@lapel/schemas/contracts/contracts';
-import { DEPRECATIONS, NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
+import { DEPRECATIONS } from '@lapel/schemas/contracts/deprecations';
 import t from 'tap';
 import { createDocs } from '../../src/edge/docs/docs.ts';
 import { isKnown, takesGzip } from '../../src/edge/docs/file.ts';
@@ -8,7 +7,6 @@ import { linksOfFolder } from '../../src/edge/docs/links.ts';
 import { siteLink } from '../../src/edge/docs/make/site/links.ts';
 import { readMarkdown } from '../../src/edge/docs/make/site/markdown.ts';
 import { fill } from '../../src/edge/docs/slots.ts';
-import { DEPRECATIONS } from '@lapel/schemas/contracts/deprecations';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */

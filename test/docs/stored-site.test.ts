@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import t from 'tap';
 import { createDocs } from '../../src/edge/docs/docs.ts';
 import { makeSite } from '../../src/edge/docs/make/make-site.ts';
 import { storedFiles } from '../../src/edge/docs/make/stored-files.ts';
 import { pathOf } from '../../src/edge/docs/names.ts';
 import { storedSite } from '../../src/edge/docs/site-files.ts';
-import { NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
 import { runProgram } from '../run-program.ts';
 
 const NAMED = {

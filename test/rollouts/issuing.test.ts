@@ -19,7 +19,7 @@ t.test('a rollout makes no command while it leaves room to single calls', async 
       submitted.push(deviceId);
       return submitted.length;
     },
-    async courtesy() {
+    async throttle() {
       const before = submitted.length;
       for (let turns = 0; turns < 10; turns += 1) await turn();
       duringPauses.push(submitted.length - before);

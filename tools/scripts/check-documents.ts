@@ -7,13 +7,11 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadContracts } from '@lapel/schemas/contracts/contracts';
-import { createDeprecations, NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
+import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { Ajv } from 'ajv';
 import { createDocs } from '../../src/edge/docs/docs.ts';
-import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'lapel-documents-'));

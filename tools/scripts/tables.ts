@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { overview } from '@lapel/cli/overview';
 import { ACTIONS, ROLLOUT } from '@lapel/device-sim/customer/action';
 import { OPERATIONS } from '@lapel/device-sim/customer/operator';
 import { RECEIVER_FAULTS } from '@lapel/device-sim/customer/receiver-fault';
@@ -10,11 +11,10 @@ import { FIGURES } from '@lapel/device-sim/report/figure-names';
 import { openScenario, readyNames } from '@lapel/device-sim/scenario/ready';
 import { WEARERS } from '@lapel/device-sim/scenario/wearing';
 import { SERVICE_FAULTS } from '@lapel/device-sim/service/service-fault';
-import { overview } from '@lapel/cli/overview';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
-import { createMetrics } from '../../src/metrics.ts';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
-import { CLI_ROOMS, CLIENTS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { CLI_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
 import { rowsOf, PAGE as TRIALS_PAGE } from './trial/passes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { isInstalled, MODULE_ENDING, ROOT_FOLDER } from '@lapel/schemas/base/installation';
+import { DEPRECATIONS } from '@lapel/schemas/contracts/deprecations';
 import { createAnsweringThread } from '../../runtime/answering-thread.ts';
-import { DEPRECATIONS } from '../../runtime/deprecations.ts';
-import { isInstalled, MODULE_ENDING, ROOT_FOLDER } from '../../runtime/installation.ts';
 import type { Question } from './make/site-worker.ts';
 
 /** The files of the site, as they were made for all services. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { storedFiles } from '../../src/edge/docs/make/stored-files.ts';
-import { SITE } from '../../src/edge/docs/site-files.ts';
-import { makeConsole } from '../../src/edge/pages/make/make-console.ts';
-import { NODE_OF_PACKAGE } from '../../src/runtime/installation.ts';
+import { NODE_OF_PACKAGE } from '@lapel/schemas/base/installation';
+import { storedFiles } from '../../../src/edge/docs/make/stored-files.ts';
+import { SITE } from '../../../src/edge/docs/site-files.ts';
+import { makeConsole } from '../../../src/edge/pages/make/make-console.ts';
 import { bundledFiles } from './bundled.ts';
 import { compile } from './compile.ts';
 import { BROWSER_PACKAGES, isReleased, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from './contents.ts';

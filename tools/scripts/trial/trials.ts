@@ -31,7 +31,10 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
   image: { file: 'tools/scripts/try-image.ts', about: 'images of the service and of the simulator' },
   mutants: { file: 'test/mutants/main.ts', about: 'the tests find changes of single places' },
   objects: { file: 'tools/bench/objects.ts', about: 'the event loop while a gigabyte goes through the embedded store' },
-  package: { file: 'tools/scripts/try-package.ts', about: 'npm packages: made twice with the same bytes, installed, used' },
+  package: {
+    file: 'tools/scripts/try-package.ts',
+    about: 'npm packages: made twice with the same bytes, installed, used',
+  },
   proxies: { file: 'tools/scripts/try-proxies.ts', about: 'nginx, HAProxy and Caddy in front', inCi: someProxy },
   recovery: {
     file: 'tools/scripts/try-recovery.ts',

@@ -1,7 +1,7 @@
-import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { type ApiDocument, type Json, readApiDocument } from '@lapel/schemas/contracts/api-document';
 import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { SLOTS } from '../slots.ts';
 import { operationsOf } from './reference/operation.ts';
 import { samplesOf } from './reference/samples.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiDocument } from '../../../platform/contracts/api-document.ts';
-import { createDeprecations } from '../../../runtime/deprecations.ts';
-import { ROOT_FOLDER } from '../../../runtime/installation.ts';
+import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
+import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
+import { createDeprecations } from '@lapel/schemas/contracts/deprecations';
 import { ASYNC_API, fileOfPage, OPEN_API, SEARCH_INDEX } from '../names.ts';
 import { makeDocuments } from './documents.ts';
 import { apiPage, tagPage } from './reference/api-pages.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import { build, stop, transform } from 'esbuild';
-import { ROOT_FOLDER } from '../../../runtime/installation.ts';
 import { SHEETS } from './sheets.ts';
 
 /** The files of the console as browsers get them. */
