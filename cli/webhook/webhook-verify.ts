@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { explainSignature } from '@lapel/schemas/base/explain-signature';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import type { Given } from '../line/command-line.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { oneLine } from '../show/plain-text.ts';
 import type { Terminal } from '../show/terminal.ts';
-import { explainSignature } from './explain-signature.ts';
 
 async function fileOf(given: Given, option: string): Promise<Buffer> {
   const path = given.text(option);

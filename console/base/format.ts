@@ -109,3 +109,6 @@ export const visible = (text: string): string =>
     /(?![\t\n\r])[\p{Cc}\p{Cf}]/gu,
     (unseen) => `\u27e8U+${unseen.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
   );
+
+/** The number, rounded, of a value that was parsed with all digits of its numbers (parseExact). */
+export const numberOf = (value: unknown): number => Number(JSON.stringify(value));

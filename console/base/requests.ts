@@ -1,5 +1,5 @@
+import { parseExact } from '@lapel/schemas/base/exact-json';
 import { heard } from './clock.ts';
-import { parseExact } from './exact-json.ts';
 import { APPLICATION, OPERATOR } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { ended, session } from './session.ts';

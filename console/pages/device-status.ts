@@ -1,6 +1,5 @@
 import { type Child, dd, div, dl, dt, p, small, span, use, type VNode } from '../base/elements.ts';
-import { numberOf } from '../base/exact-json.ts';
-import { bytes } from '../base/format.ts';
+import { bytes, numberOf } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';

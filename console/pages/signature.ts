@@ -1,3 +1,4 @@
+import { explainSignature, type SignatureReport } from '@lapel/schemas/base/explain-signature';
 import { useSignal } from '@preact/signals';
 import { now } from '../base/clock.ts';
 import {
@@ -18,7 +19,6 @@ import {
   use,
   type VNode,
 } from '../base/elements.ts';
-import { explainSignature, type SignatureReport } from '../base/explain-signature.ts';
 import { visible } from '../base/format.ts';
 import { addressOf, ROOT } from '../base/place.ts';
 import { typed } from '../base/typed.ts';

@@ -1,5 +1,5 @@
+import { parseExact } from '@lapel/schemas/base/exact-json';
 import { pre, type VNode } from '../base/elements.ts';
-import { parseExact } from '../base/exact-json.ts';
 import { visible } from '../base/format.ts';
 
 /** Indents a text that is JSON; any other text stays as it is. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { explainSignature } from '@lapel/cli/webhook/explain-signature';
+import { explainSignature } from '@lapel/schemas/base/explain-signature';
 import t from 'tap';
 import { createSigner } from '../../src/core/webhooks/signature.ts';
 import { run } from './run.ts';

@@ -1,4 +1,4 @@
-// Copied from cli/webhook/explain-signature.ts by `npm run generate`; edit that instead.
+// The console uses this file as well. So it imports nothing, and uses only functions of both browsers and Node.
 
 /** A webhook as a receiver has got it, and the key with which the receiver verifies it. */
 export interface ReceivedWebhook {
