@@ -325,7 +325,7 @@ t.test('documents are made once, after a failure again, and the event loop goes 
   const files = ['/openapi.json', '/docs/search-index.js'];
   for (const path of files) t.ok((await docs.find(path)).bytes.length > 1000, path);
   isMade = true;
-  t.ok(turns > 1_000, `${turns} turns; to make them here would take some ten, each a part of a second long`);
+  t.ok(turns > 20, `${turns} turns; to make them here would take some ten, each a part of a second long`);
   for (const path of ['/docs/events', '/asyncapi.json', ...files])
     t.ok((await docs.find(path)).bytes.length > 1000, path);
   t.equal(made, 5, 'each of the four once, and the first one again');
