@@ -43,7 +43,9 @@ t.test('waiting requests of one address cut off no connection of another address
   const few = 'GET /v1/none HTTP/1.1\r\nHost: localhost\r\n\r\n';
   const other = await openMany(t, http, 3, { text: () => few.repeat(300), reads: true });
   await until(() => other.received.every((text) => text.split('HTTP/1.1 ').length === 301));
-  t.ok(attack.gone() >= 1, 'the address with the most waiting requests loses connections');
+  // The address with the most waiting requests loses connections. A client that reads nothing does not see that.
+  for (const socket of attack.sockets) socket.resume();
+  await attack.closed(1);
   t.equal(other.gone(), 0);
 });
 
