@@ -4,6 +4,8 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { checkMessage } from './contract/checked-messages.ts';
+import { codeOfText } from './contract/error-reasons.ts';
+import { noteCode } from './runs/received-codes.ts';
 
 type Sent<Cmd extends Packet['cmd']> = Extract<Packet, { cmd: Cmd }>;
 
@@ -62,6 +64,10 @@ export async function openRawDevice({
   let isClosed = false;
 
   parser.on('packet', (packet) => {
+    if (packet.cmd === 'publish' && packet.topic === `devices/${deviceId}/errors`) {
+      const code = codeOfText(String(checkMessage(packet.topic, packet.payload)['reason']));
+      if (code !== undefined) noteCode(code);
+    }
     const index = waiting.findIndex(({ cmd }) => cmd === packet.cmd);
     const [waiter] = index < 0 ? [] : waiting.splice(index, 1);
     if (waiter) waiter.resolve(packet as never);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { until } from '../until.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { faultsOf } from './operations.ts';
 
@@ -123,5 +124,23 @@ t.test('a request with an Idempotency-Key is carried out once', async (t) => {
     const text = (await world.anonymousAdmin().get('/metrics')).body as string;
     for (const outcome of ['first', 'replayed', 'reused'])
       t.match(text, new RegExp(`lapel_idempotency_keys_total\\{outcome="${outcome}"\\} [1-9]`));
+  });
+});
+
+t.test('a repetition while the first request is running is refused, and makes no transaction', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  let round = 0;
+  // The first request is running until its commit, which mostly lasts longer than the others need to arrive.
+  await until(async () => {
+    round += 1;
+    const ask = () => tenant.api.put(`${device.path}/settings/wifi`, keyed(`round ${round}`));
+    const answers = await Promise.all(Array.from({ length: 8 }, ask));
+    const refused = answers.filter(({ status }) => status !== 201);
+    for (const answer of refused)
+      t.match(answer, { status: 409, headers: { 'lapel-error-code': 'IDEMPOTENCY_KEY_RUNNING' } });
+    t.equal((await tenant.api.get(`${device.path}/transactions`)).body.total, 1 + round);
+    return refused.length > 0;
   });
 });

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { noteCode } from '../runs/received-codes.ts';
 import { startWorld, type World } from '../world.ts';
 import { startProvider, type TestProvider } from './test-provider.ts';
 
@@ -39,5 +40,8 @@ export async function startTwo(t: Test, { ofCompany, ...options }: Wanted = {}):
 }
 
 /** The code with which the service leads a browser to the console after a sign-in that has failed; null after a good one. */
-export const reasonOf = ({ location }: { location: string }): string | null =>
-  new URL(location).searchParams.get('signIn');
+export function reasonOf({ location }: { location: string }): string | null {
+  const code = new URL(location).searchParams.get('signIn');
+  if (code !== null) noteCode(code);
+  return code;
+}

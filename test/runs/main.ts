@@ -1,12 +1,14 @@
 // npm test: runs the tests in several processes, and prints a line for each, then each failure.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { inParallel } from '@lapel/device-sim/customer/service-client';
 import { allFiles, GROUPS, SUITES } from './groups.ts';
+import { missingCodes } from './missing-codes.ts';
 import type { Outcome } from './outcome.ts';
+import { RECORD } from './received-codes.ts';
 import { RESULTS, runTestProcess } from './test-process.ts';
 
 /** More processes would disturb tests that prefer the same ports. */
@@ -65,6 +67,13 @@ function runsOf(name: string): string[][] {
 }
 const wanted = positionals.flatMap(runsOf);
 const runs = wanted.length > 0 || !suite ? wanted : suite;
+/** A whole suite that has the tests of the service must have received each error code. */
+const record = runs === SUITES.service || runs === SUITES.all ? join(RESULTS, 'received-codes') : undefined;
+if (record !== undefined) {
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(record, '');
+  process.env[RECORD] = resolve(record);
+}
 const outcomes = await inParallel(runs, jobs, async (names): Promise<[name: string, outcome: Outcome]> => {
   const from = performance.now();
   const name = names.join('+');
@@ -85,6 +94,12 @@ for (const [name, outcome] of outcomes) {
   for (const reason of outcome.skipped) process.stdout.write(`skipped: ${name}: ${reason}\n`);
   for (const failure of outcome.failures) process.stdout.write(`\nFAILED: ${name}: ${failure}\n`);
 }
+const missing = record === undefined ? [] : missingCodes(readFileSync(record, 'utf8'));
+for (const code of missing) {
+  const fate = skipped === 0 ? '\nFAILED' : 'skipped'; // a test that was skipped may be the one that receives it
+  process.stdout.write(`${fate}: the error code ${code}: no client of a test has received it from a service\n`);
+}
+if (skipped === 0) failed += missing.length;
 process.stdout.write(
   `\n${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds(begun)}. All output: ${RESULTS}\n`,
 );

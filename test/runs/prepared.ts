@@ -3,6 +3,7 @@ import './without-async-hooks.ts';
 import { flushCompileCache } from 'node:module';
 import t, { type Test } from 'tap';
 import { folderInMemory } from './folder-in-memory.ts';
+import { noteAnswers } from './received-codes.ts';
 
 /** Milliseconds that one test may take; 0 means no bound. The process has no other bound. */
 const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
@@ -45,5 +46,6 @@ t.on('subtestStart', (test) => {
 });
 // Also a rejection that nobody handles arrives here. It fails the newest test, and the others are run.
 process.on('uncaughtException', (error) => (newest ?? t).threw(error));
+noteAnswers();
 const folder = folderInMemory();
 if (folder !== undefined) t.testdirName = folder;

@@ -90,6 +90,26 @@ t.test('requests that have arrived in part delay no other client', async (t) => 
   t.ok((await refused(world, 'body_bytes_of_source')) > 40, 'one application has 16 MiB of bodies at most');
 });
 
+t.test('when bodies that are still arriving take all the memory for them, a further one is answered 503', async (t) => {
+  const { world, http } = await start(t);
+  const body = 'x'.repeat(1024 * 1024 - 1);
+  const taken = [];
+  for (const name of ['one', 'two', 'three', 'four', 'five']) {
+    const { path, applicationId, secret } = await world.createTenant(name, { key: false, deviceEvent: false });
+    const token = await world.tokenOf(applicationId, secret);
+    const head = `POST ${path}/rollouts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+    const text = `${head}Content-Length: ${body.length + 1}\r\n\r\n${body}`;
+    taken.push(await openMany(t, http, 16, { text: () => text }));
+  }
+  const { api, path } = await world.createTenant('six');
+  const post = () => api.post(`${path}/rollouts`, { text: body, headers: { 'content-type': 'application/json' } });
+  await until(async () => (await post()).status === 503);
+  t.match(await post(), { status: 503, headers: { 'lapel-error-code': 'OVERLOADED', 'retry-after': '1' } });
+  for (const { sockets } of taken) for (const socket of sockets) socket.destroy();
+  await until(async () => (await post()).status === 400);
+  t.pass('when they are gone, bodies are read again');
+});
+
 t.test('credentials are checked before a form is read, and a form is small', async (t) => {
   const { world, http } = await start(t);
   const { applicationId, secret } = await world.createTenant('attacker', { key: false, deviceEvent: false });
