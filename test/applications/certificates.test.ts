@@ -139,7 +139,11 @@ t.test('applications get their tokens with certificates', { skip }, async (t) =>
   t.test('what administration registers is checked, and bounded', async (t) => {
     const { path } = await createApplication('checked', { certificate: pem(selfSigned) });
     const add = (json: object) => admin.post(`${path}/certificates`, { json: { name: 'x', ...json } });
-    t.match(await add({ certificate: pem(selfSigned) }), { status: 409, body: { message: /already exists/ } });
+    t.match(await add({ certificate: pem(selfSigned) }), {
+      status: 409,
+      headers: { 'lapel-error-code': 'APPLICATION_CERTIFICATE_EXISTS' },
+      body: { message: /already exists/ },
+    });
     for (const [json, field] of [
       [{}, 'certificate'],
       [{ dns: 'a.example', uri: 'spiffe://a' }, 'uri'],

@@ -135,7 +135,10 @@ t.test('what an action does not do', async (t) => {
     const mend = await raw.breakWrites('UPDATE ON device_actions');
     const begun: string[] = [];
     for (let more = 0; more < 10; more += 1) begun.push((await post({ action: 'block', filter: {} })).body.actionId);
-    t.match(await post({ action: 'block', filter: {} }), { status: 409 });
+    t.match(await post({ action: 'block', filter: {} }), {
+      status: 409,
+      headers: { 'lapel-error-code': 'TOO_MANY_DEVICE_ACTIONS' },
+    });
     t.equal(await bound('at_work'), 1);
     await world.idle();
     await mend();

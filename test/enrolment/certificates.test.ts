@@ -317,7 +317,11 @@ t.test('devices get a certificate for their certification request', { skip }, as
     t.match(metrics, /^lapel_certificate_expires_seconds\{listener="devices",file="device_ca"\} 2\d{6}$/m);
     await makeAuthority({}, 'other');
     const full = await admin.post(path, { json: { name: 'x' } });
-    t.match(full, { status: 409, body: { message: /may have 3 device CAs/ } });
+    t.match(full, {
+      status: 409,
+      headers: { 'lapel-error-code': 'TOO_MANY_DEVICE_AUTHORITIES' },
+      body: { message: /may have 3 device CAs/ },
+    });
   });
 
   await t.test('a batch cannot use the device CA of another developer', async (t) => {
@@ -374,7 +378,11 @@ t.test('without a key of encryption there is no device CA, and without the setti
   const world = await startWorld(t);
   const { admin, create } = await startEnrolment(world);
   const refused = await admin.post('/admin/v1/developers/dev/device-authorities', { json: { name: 'x' } });
-  t.match(refused, { status: 409, body: { message: /needs a key of encryption: set LAPEL_ENCRYPTION_KEY_FILE/ } });
+  t.match(refused, {
+    status: 409,
+    headers: { 'lapel-error-code': 'DEVICE_AUTHORITY_UNENCRYPTED' },
+    body: { message: /needs a key of encryption: set LAPEL_ENCRYPTION_KEY_FILE/ },
+  });
   const answer = await create({ authorityId: 'dca_0193480f3a5b00112233445566778899' });
   t.match(answer, { status: 400, body: { details: [{ msg: /LAPEL_DEVICE_CERTIFICATES/ }] } });
 });

@@ -203,11 +203,17 @@ onBoth(t, async (t, database) => {
     t.equal((await admin.post(`${path}/devices/${good}/approve`)).status, 200, 'it may be repeated');
     t.equal((await admin.post(`${path}/devices/${bad}/refuse`)).body.state, 'refused');
     t.match(await admin.post(`${path}/devices/${bad}/approve`), { status: 409, body: { message: /is refused/ } });
-    t.equal((await admin.post(`${path}/devices/${deviceIdOf(3999)}/approve`)).status, 404);
+    t.match(await admin.post(`${path}/devices/${deviceIdOf(3999)}/approve`), {
+      status: 404,
+      headers: { 'lapel-error-code': 'ENROLMENT_NOT_FOUND' },
+    });
     const { credential } = await enrol({ deviceId: good, code });
     t.ok(await isLetIn(good, credential));
     t.equal((await ask({ deviceId: bad, code })).status, 403);
-    t.equal((await admin.post(`${path}/devices/${late}/approve`)).status, 409, 'the batch is used up');
+    t.match(await admin.post(`${path}/devices/${late}/approve`), {
+      status: 409,
+      headers: { 'lapel-error-code': 'ENROLMENT_BATCH_CLOSED' }, // the batch is used up
+    });
     t.equal((await ask({ deviceId: late, code })).status, 403);
     const [entry] = await audited('POST /admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/approve');
     t.ok(entry, 'who approved is in the audit log');
