@@ -1,4 +1,4 @@
-import { ERRORS } from '../../src/errors.ts';
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 
 /** The code of an error, from its text: on its errors topic a device gets no code. */
 export const codeOfText = (text: string): string | undefined =>

@@ -1,5 +1,5 @@
+import { ERRORS } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
-import { ERRORS } from '../../src/errors.ts';
 import { missingCodes } from './missing-codes.ts';
 
 t.test('a code that no client has received is missing from a record', async (t) => {

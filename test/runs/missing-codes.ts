@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode } from '@lapel/schemas/contracts/errors';
 
 /** They end a start, so no client receives them. Tests of the settings and of the data folder expect them as thrown. */
 const AT_START: readonly ErrorCode[] = ['DATA_FOLDER_IN_USE', 'SETTING_INVALID'];
