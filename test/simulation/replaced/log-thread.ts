@@ -44,7 +44,6 @@ export function createLogThread({ connection, file }: Parts) {
   }
 
   return {
-    announce(): void {},
     sync(): Promise<void> {
       const seen = framesOf(file);
       silentSince = time.now;

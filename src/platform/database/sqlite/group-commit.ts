@@ -20,11 +20,6 @@ interface Done extends Waiting {
  * disk; but it is between `least` and `most`.
  */
 const RUN_MS = { least: 4, most: 8 };
-/**
- * A commit of so many units takes a fraction of a millisecond, so that the thread that waits for the disk can be awake
- * meanwhile. With more units, it would use a processor for longer than its wake-up takes.
- */
-const FEW = 2;
 /** The bound on the units of one commit is never less than this, however slow the units are. */
 const FEWEST = 16;
 /** One in so many commits is measured. A measured commit counts with this weight in the moving average. */
@@ -56,8 +51,6 @@ function createBatchSize() {
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
   vault: Vault;
-  /** Called before the COMMIT of few units; `sync` follows. */
-  announce(): void;
   /** Waits until the disk has all that was committed. Returns undefined when it has waited already. */
   sync(): Promise<void> | undefined;
   /** Resolves when a commit may begin; undefined: at once. */
@@ -86,7 +79,7 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * A COMMIT that fails rolls all units back and rejects each with DATABASE_UNAVAILABLE; so does a statement that fails for
  * lack of disk space.
  */
-export function createGroupCommit({ connection, vault, announce, sync, busy, ...options }: Options) {
+export function createGroupCommit({ connection, vault, sync, busy, ...options }: Options) {
   const { observe, onFailed, onEffectError, ownerOf } = options;
   const size = createBatchSize();
   /** A commit that is not known to be on the disk. */
@@ -188,7 +181,6 @@ export function createGroupCommit({ connection, vault, announce, sync, busy, ...
       }
       if (isMeasured) ranMs = threadTime() - before;
       ranAt = performance.now();
-      if (batch.length <= FEW) announce();
       commit.run();
     } catch (cause) {
       takeBack(done);

@@ -4,18 +4,13 @@ import Sqlite from 'better-sqlite3';
 import { ASKED, carryOut, DONE, REQUEST, REQUESTS, RESULT, RUNS, type Shared, WAITS } from './log-requests.ts';
 
 const { file, descriptor, memory } = workerData as Shared;
-/** Milliseconds for which the thread is awake for a request that is announced. */
-const AWAKE_MS = 0.3;
 let opened: Sqlite.Database | undefined;
 const connection = (): Sqlite.Database => (opened ??= new Sqlite(file, { timeout: 0 }));
 
 Atomics.store(memory, RUNS, WAITS);
 Atomics.notify(memory, RUNS);
 for (let seen = 0; ; ) {
-  if (Atomics.wait(memory, ASKED, seen) === 'ok') {
-    const end = performance.now() + AWAKE_MS;
-    while (Atomics.load(memory, ASKED) === seen && performance.now() < end);
-  }
+  Atomics.wait(memory, ASKED, seen);
   if (Atomics.load(memory, ASKED) === seen) continue;
   seen = Atomics.load(memory, ASKED);
   const request = REQUESTS[Atomics.load(memory, REQUEST)];

@@ -135,10 +135,6 @@ export function createLogThread({ connection, file, onError }: Parts) {
   }
 
   return {
-    /** Wakes the thread while SQLite commits, so that it is awake when `sync` asks it. */
-    announce(): void {
-      if (Atomics.load(memory, RUNS) === WAITS) Atomics.notify(memory, ASKED);
-    },
     /** Waits until the disk has all that was committed. Returns a promise only when that takes long. */
     sync(): Promise<void> | undefined {
       commits += 1;

@@ -137,7 +137,6 @@ export function openSqlite(options: SqliteOptions): Database {
       onEffectError,
       ownerOf,
       vault,
-      announce: logThread.announce,
       sync: logThread.sync,
       busy: logThread.busy,
     });
