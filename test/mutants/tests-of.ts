@@ -17,7 +17,7 @@ const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = 
   ['src/core/enrolments', ['enrolment']],
   ['src/core/authorities', ['enrolment']],
   ['src/core/applications', ['applications', 'flow', 'api']],
-  ['src/core/devices', ['devices', 'flow', 'enrolment']],
+  ['src/core/devices', ['devices', 'flow', 'enrolment', 'admin']],
   ['src/core/events', ['events', 'flow', 'broker']],
   ['src/core/requests', ['flow']],
   ['src/edge/admin/sign-in', ['people']],
