@@ -210,7 +210,8 @@ t.test('only software with a signature that verifies is distributed', async (t) 
     second.link.publish('requests', { requestId: 'q', type: 'softwareDownloadUrl', data: { transactionId: running } });
     await second.link.next('puback');
     const answer = JSON.parse((await second.link.next('publish')).payload.toString());
-    t.match(answer, { error: { code: 'SIGNATURE_INVALID' } }, 'a device that is downloading gets no further URL');
+    const error = { code: 'SIGNATURE_INVALID', message: /key/ };
+    t.match(answer, { error }, 'a device that is downloading gets no further URL, and the reason');
     device.link = await world.connect(device);
     const of = (transactionId: number) => ({ transactionId, status: 'failed', error: { code: 'SIGNATURE_INVALID' } });
     t.match(await ends(2), [of(replaced), of(revoked)]);

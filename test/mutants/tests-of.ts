@@ -21,6 +21,7 @@ const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = 
   ['src/core/events', ['events', 'flow', 'broker']],
   ['src/core/requests', ['flow']],
   ['src/edge/admin/sign-in', ['people']],
+  ['src/edge/admin/sessions', ['people', 'entrance', 'console']],
   ['src/edge/admin', ['admin', 'people']],
   ['src/edge/mqtt', ['broker', 'sessions']],
   ['src/edge/feed', ['console', 'api']],
