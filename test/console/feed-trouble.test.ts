@@ -51,6 +51,7 @@ function startFeed({ hasOthers = false } = {}) {
   const isGood = async (): Promise<boolean> => true;
   return {
     feed,
+    clock,
     rows,
     state,
     watch,
@@ -108,6 +109,17 @@ t.test('no change is lost, even if there are more than can be remembered', async
   t.match(take(), /event: snapshot\n.*"status":"failed"/);
   t.match((await metrics.feedChangesMissed.get()).values, [{ value: 100 }]);
   await feed[Symbol.asyncDispose]();
+});
+
+t.test('a stop waits for the read that is in work, so that the database is not closed under it', async (t) => {
+  const { feed, clock, state, watch, open, flush } = startFeed();
+  open('transactions:1');
+  await flush();
+  watch.transaction(1);
+  clock.advance(250);
+  t.equal(state.reading, 1);
+  await feed[Symbol.asyncDispose]();
+  t.equal(state.reading, 0);
 });
 
 t.test('the streams of applications begin one after another', async (t) => {
