@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createDemand } from '../../src/core/transactions/demand.ts';
-import { createLoginTurns, LOGINS } from '../../src/edge/mqtt/login-turns.ts';
+import { createLoginTurns, FEW_COMMANDS, LOGINS } from '../../src/edge/mqtt/login-turns.ts';
 
 /** Turns on a clock that only the test moves. */
 function startTurns(perSecond: number) {
@@ -39,6 +39,15 @@ t.test('without commands a login proceeds at once', (t) => {
   const { ask } = startTurns(0);
   for (let number = 0; number < 1000; number += 1) t.equal(ask(number), undefined);
   t.end();
+});
+
+t.test('few commands let a login proceed at once; from so many on, the first one waits, too', async (t) => {
+  t.equal(startTurns(FEW_COMMANDS - 1).ask(0), undefined);
+  const { ask, order, move } = startTurns(FEW_COMMANDS);
+  void ask(0);
+  t.same(order, []);
+  await move(1);
+  t.same(order, [0]);
 });
 
 t.test('while commands are in progress logins proceed in their order, with time left between', async (t) => {

@@ -13,7 +13,7 @@ export const LOGINS: Pace = { most: 3300, perCommand: 3, least: 600 };
 export const HANDSHAKES: Pace = { most: 1100, perCommand: 1, least: 200 };
 
 /** Commands per second below which logins do not wait. */
-const FEW_COMMANDS = 30;
+export const FEW_COMMANDS = 30;
 /**
  * When a timer fires late, the service is busy. Then at most as many logins go on at once as belong to this many
  * milliseconds.
