@@ -147,6 +147,20 @@ t.test('requests of devices are answered', async (t) => {
     },
   );
 
+  t.test('a request that is repeated before the PUBACK of its answer does not reach the customer again', async (t) => {
+    const before = customer.requests.length;
+    ask(link, 'repeated');
+    await link.next('puback');
+    const { puback } = await response(link);
+    ask(link, 'repeated');
+    await link.next('puback');
+    await settled();
+    puback();
+    await settled();
+    t.equal(customer.requests.length, before + 1);
+    t.same(link.pending('publish'), []);
+  });
+
   t.test('the same requestId with other data is another request', async (t) => {
     ask(link, 'same');
     const first = await acknowledged(link);
