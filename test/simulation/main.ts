@@ -136,7 +136,8 @@ if (first) {
       })
     : plan;
   if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(saved, undefined, 2)}\n`);
-  const again = values.save === undefined ? `--seed ${first.seed} --count 1` : `--world ${values.save}`;
+  const file = values.save ?? values.world;
+  const again = file === undefined ? `--seed ${first.seed} --count 1` : `--world ${file}`;
   process.stdout.write(
     `Again: npm run simulate -- ${again}${values.break === undefined ? '' : ` --break ${values.break}`}\n`,
   );
