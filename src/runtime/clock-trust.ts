@@ -162,9 +162,13 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
   }
 
   return {
-    /** Compares the clock with the witness, before anything can expire. */
+    /**
+     * Compares the clock with the witness, before anything can expire, and lets the witness remember the time: one that
+     * looks at rows would take those of a later leap for a proof of it.
+     */
     async start(): Promise<void> {
       await look();
+      await note().catch((err: unknown) => log.warn({ err }, 'the present time could not be stored'));
       if (witness.hasClock) compareLater();
     },
 

@@ -39,6 +39,18 @@ t.test('the key of the embedded store changes without a restart', async (t) => {
     t.equal(await put(fresh.replace(/X-Amz-Signature=[0-9a-f]+/, `X-Amz-Signature=${signature}`)), 403);
   });
 
+  await t.test('URLs stay valid until they expire however often the key changes meanwhile', async (t) => {
+    const former = await uploadUrl();
+    await renew();
+    const later = await uploadUrl();
+    await renew();
+    await renew();
+    t.equal(await put(former), 200);
+    t.equal(await put(later), 200);
+    for (let more = 0; more < 8; more += 1) await renew();
+    t.equal(await put(later), 403, 'nine keys are accepted, so that a request is compared with no more');
+  });
+
   await t.test('at once, URLs of before end', async (t) => {
     const former = await uploadUrl();
     await renew({ atOnce: true });

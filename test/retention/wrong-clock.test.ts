@@ -104,6 +104,23 @@ t.test('a clock that leaps while the service runs ends nothing', async (t) => {
   t.equal(devices.length, 1);
 });
 
+t.test('a clock that leaps in the first minute of a service is not confirmed by rows of after the leap', async (t) => {
+  const { world, tenant, device, rows } = await withRows(t);
+  world.clock.set(YEARS);
+  await tenant.renew();
+  t.equal((await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
+  const before = await rows();
+  for (let look = 0; look < 3; look += 1) {
+    world.clock.advance(10_000);
+    await world.idle();
+  }
+  t.equal(await held(world), 1);
+  await world.restart();
+  await sweep(world);
+  t.equal(await held(world), 1, 'also after another start');
+  t.equal(await rows(), before);
+});
+
 t.test('the server of the database is a witness whose clock shows that this one is wrong', async (t) => {
   let behind = 0;
   const clock = createFakeClock();

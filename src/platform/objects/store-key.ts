@@ -8,6 +8,8 @@ import { LONGEST_VALIDITY_SECONDS, type StoreCredentials } from './request-signa
 /** The file of the secret keys in the data folder. */
 export const KEY_FILE = 'object-store-key';
 const ACCESS_KEY_ID = 'lapel';
+/** The most former keys that are accepted: each request without a valid signature is compared with all of them. */
+const MOST_FORMER = 8;
 
 /** The credentials of the embedded store. */
 export interface StoreKey {
@@ -50,8 +52,8 @@ function parse(text: string): Stored[] {
 
 /**
  * The key of the embedded store: made at the first start and kept in the data folder, readable by its owner only. The file
- * appears whole or not at all. While the key changes, the file has the one of before as well, until the last URL that it
- * has signed has expired.
+ * appears whole or not at all. After a change the file has the keys of before as well, each until the last URL that it has
+ * signed has expired.
  */
 export function createStoreKey({ folder, ids, clock, vault }: Parts) {
   const file = join(folder, KEY_FILE);
@@ -94,6 +96,7 @@ export function createStoreKey({ folder, ids, clock, vault }: Parts) {
     keys = read();
   }
 
+  const live = (): Stored[] => keys.filter(({ endsAt }) => endsAt === null || clock.now() < endsAt);
   const credentialsOf = ({ secret }: Stored): StoreCredentials => ({
     accessKeyId: ACCESS_KEY_ID,
     secretAccessKey: secret,
@@ -101,24 +104,23 @@ export function createStoreKey({ folder, ids, clock, vault }: Parts) {
 
   return {
     current: () => credentialsOf(keys[0] as Stored),
-    accepted: () => keys.filter(({ endsAt }) => endsAt === null || clock.now() < endsAt).map(credentialsOf),
+    accepted: () => live().map(credentialsOf),
 
     /**
-     * Makes a new key. URLs of the former one stay valid until they expire; `atOnce` ends them. While a former key is still
-     * accepted, another renewal ends that one.
+     * Makes a new key. URLs of the former ones stay valid until they expire; `atOnce` ends them. So does the change that
+     * leaves a key behind `MOST_FORMER` others.
      */
     renew(atOnce: boolean): void {
-      const [former] = keys;
       const endsAt = clock.now() + LONGEST_VALIDITY_SECONDS * 1_000_000;
-      const kept = atOnce || !former ? [] : [{ ...former, endsAt }];
-      change([{ secret: ids.secret(), endsAt: null }, ...kept]);
+      const former = atOnce ? [] : live().map((key) => ({ ...key, endsAt: key.endsAt ?? endsAt }));
+      change([{ secret: ids.secret(), endsAt: null }, ...former.slice(0, MOST_FORMER)]);
     },
 
     /** Encrypts the file with the key that is used now, and drops a key that has ended. */
     seal(): void {
-      const live = keys.filter(({ endsAt }) => endsAt === null || clock.now() < endsAt);
-      if (vault?.isCurrent(sealed) !== false && live.length === keys.length) return;
-      change(live);
+      const kept = live();
+      if (vault?.isCurrent(sealed) !== false && kept.length === keys.length) return;
+      change(kept);
     },
   } satisfies StoreKey & Record<string, unknown>;
 }
