@@ -1,2 +1,13 @@
 /** The parts of a world that have their own chance: one draw more in one of them changes nothing in the others. */
-export const PARTS = { numbers: 1, bytes: 7, ids: 8, network: 2, disk: 3, faults: 4, plan: 5, trouble: 6 } as const;
+export const PARTS = {
+  numbers: 1,
+  network: 2,
+  disk: 3,
+  faults: 4,
+  plan: 5,
+  trouble: 6,
+  bytes: 7,
+  ids: 8,
+  surroundings: 9,
+  administrators: 10,
+} as const;

@@ -7,6 +7,8 @@ export interface Spell {
   readonly kind: keyof typeof SPELLS;
   readonly from: number;
   readonly lasts: number;
+  /** Milliseconds by which a wrong clock is ahead; below 0: behind. */
+  readonly by?: number;
 }
 
 /** The kinds of spells, each with its meaning. */
@@ -15,6 +17,8 @@ export const SPELLS = {
   cuts: 'connections are reset, at any byte',
   silence: 'connections carry no bytes in one direction, and neither side is told',
   'slow-network': 'every piece is on its way for up to a second',
+  'full-disk': 'the disk has no room for another page',
+  clock: 'the clock of the service leaps away, and leaps back at the end',
 } as const satisfies Record<string, string>;
 
 /** Everything that happens in a world besides chance. A world that fails is this file and one command. */
@@ -22,7 +26,24 @@ export interface Plan {
   readonly seed: number;
   readonly scenario: ScenarioFile;
   readonly spells: readonly Spell[];
+  readonly deeds: readonly Deed[];
 }
+
+/** Something that an administrator of the service does, at a moment of the world. */
+export interface Deed {
+  readonly does: keyof typeof DEEDS;
+  readonly at: number;
+}
+
+/** The deeds of administrators, besides those that a scenario has. */
+export const DEEDS = {
+  'new-signing-key': 'tokens get another key; the former one stays valid',
+  'new-store-key': 'URLs of files get another key; the former one stays valid',
+  'end-connections': 'the connections of all devices are ended',
+  'pause-rollouts': 'all rollouts are paused',
+  'block-devices': 'a device is blocked, and is let in again after ten seconds',
+  restart: 'the service is restarted, as an alarm asks for after its clock was put back by more than a day',
+} as const satisfies Record<string, string>;
 
 const SETTINGS = ['setWifi', 'setApn', 'setLanguage', 'setBluetooth'] as const;
 const READS = ['readStatus', 'readBluetooth', 'listBluetooth', 'pressButton'] as const;
@@ -47,6 +68,10 @@ const DEVICE_FAULTS = [
 const DELAYED: readonly string[] = ['answers-late', 'half-open', 'breaks-off-install', 'slow-reader'];
 const RECEIVER_FAULTS = ['fail', 'slow', 'hang', 'go-away', 'too-many', 'redirect', 'slow-body'] as const;
 const SERVICE_FAULTS = ['restart', 'kill', 'kill', 'kill', 'freeze'] as const;
+const USUAL_SPELLS = ['slow-disk', 'cuts', 'silence', 'slow-network'] as const;
+/** Milliseconds by which a clock can be wrong. */
+const HOUR = 3_600_000;
+const LEAPS = [-HOUR, -30_000, -1_000, 1_000, 30_000, HOUR, -960 * HOUR, 960 * HOUR, 9_600 * HOUR] as const;
 const NETWORKS = ['good', 'good', 'wifi', 'lte', 'tunnel', 'flaky'] as const;
 const PACKAGE = 'com.example.camera';
 
@@ -59,6 +84,16 @@ const PROMISES = [
   'violations == 0',
   'eventsLost == 0',
   'wrong == 0',
+  'unaccounted == 0',
+];
+
+/** The promises that hold while the clock of the service is wrong. All others speak of times. */
+const TIMELESS = [
+  'lost == 0',
+  'doubled == 0',
+  'unordered == 0',
+  'violations == 0',
+  'eventsLost == 0',
   'unaccounted == 0',
 ];
 
@@ -76,13 +111,20 @@ function choicesOf(random: Random) {
   };
 }
 
+const spellOf = ({ between }: ReturnType<typeof choicesOf>, kind: Spell['kind'], length: number): Spell => ({
+  kind,
+  from: between(5_000, length),
+  lasts: between(500, 15_000),
+});
+
 type Phase = ScenarioFile['phases'][number];
 type Action = NonNullable<Phase['actions']>[number];
 type Group = NonNullable<ScenarioFile['groups']>[number];
 
 /** What happens in the world of a seed. Worlds are small and short: 3 to 12 devices, two to eight minutes. */
 export function planOf(seed: number): Plan {
-  const { between, one, maybe, some, milliseconds } = choicesOf(createRandom(deriveSeed(seed, PARTS.plan)));
+  const choices = choicesOf(createRandom(deriveSeed(seed, PARTS.plan)));
+  const { between, one, maybe, some, milliseconds } = choices;
   const devices = between(3, 12);
   const isRough = maybe(0.5);
   const groups: Group[] = ['one', 'two'].map((name, place) => ({
@@ -156,14 +198,29 @@ export function planOf(seed: number): Plan {
     };
   });
   const length = phases.reduce((sum, { duration }) => sum + Number.parseInt(String(duration), 10) * 1000, 0);
-  const spells: Spell[] = Array.from({ length: maybe(0.6) ? between(1, 3) : 0 }, () => ({
-    kind: one(Object.keys(SPELLS) as (keyof typeof SPELLS)[]),
-    from: between(5_000, length),
-    lasts: between(500, 15_000),
-  }));
+  const spells: Spell[] = Array.from({ length: maybe(0.6) ? between(1, 3) : 0 }, () =>
+    spellOf(choices, one(USUAL_SPELLS), length),
+  );
+  const more = choicesOf(createRandom(deriveSeed(seed, PARTS.surroundings)));
+  const moreSpells: Spell[] = [
+    ...(more.maybe(0.2) ? [spellOf(more, 'full-disk', length)] : []),
+    ...(more.maybe(0.25) ? [{ ...spellOf(more, 'clock', length), by: more.one(LEAPS) }] : []),
+  ];
+  const deeds: Deed[] = [
+    ...Array.from({ length: more.maybe(0.5) ? more.between(1, 4) : 0 }, () => ({
+      does: more.one(Object.keys(DEEDS) as (keyof typeof DEEDS)[]),
+      at: more.between(5_000, length),
+    })),
+    ...moreSpells
+      .filter(({ by = 0 }) => by > 24 * HOUR)
+      .map(({ from, lasts }): Deed => ({ does: 'restart', at: from + lasts + more.between(1_000, 20_000) })),
+  ];
+  const isTimeRight = !moreSpells.some(({ kind }) => kind === 'clock');
+  const expectations = isTimeRight ? PROMISES : TIMELESS;
   return {
     seed,
-    spells,
-    scenario: { name: `world-${seed}`, seed, devices, groups, phases, settle: '10m', expectations: PROMISES },
+    spells: [...spells, ...moreSpells],
+    deeds,
+    scenario: { name: `world-${seed}`, seed, devices, groups, phases, settle: '10m', expectations },
   };
 }

@@ -19,6 +19,7 @@ const { LAPEL_SIMULATED_BREAKAGE: planted } = process.env;
 const breakage = BREAKAGES.find(({ name }) => name === planted);
 await install(patchedFiles(breakage?.patches ?? []));
 // Everything below is loaded in the world, so that it gets the world's time and sockets.
+const { createAdministrators } = await import('./administrators.ts');
 const { run } = await import('@lapel/device-sim/run');
 const { readScenario } = await import('@lapel/device-sim/scenario/read-scenario');
 const { readConfig } = await import('../../src/config.ts');
@@ -61,7 +62,7 @@ const local = (scheme: string, port: number): string => `${scheme}://127.0.0.1:$
 
 /** Plays the world of a plan. */
 export async function play(
-  { seed, scenario: file, spells }: Plan,
+  { seed, scenario: file, spells, deeds }: Plan,
   { log, onEvent }: { log?: (line: string) => void; onEvent?: (line: string) => void } = {},
 ): Promise<Played> {
   const { scenario } = readScenario(JSON.stringify(file), file.name);
@@ -112,10 +113,17 @@ export async function play(
       },
     });
     useService(service);
+    const administrators = createAdministrators(
+      { baseUrl: local('http', ADDRESSES.admin), token: ADMIN_TOKEN },
+      randomOf(PARTS.administrators),
+      (milliseconds, task) => time.plan(milliseconds, 'administrator', task),
+      service.restart,
+    );
     const stopped = new AbortController();
     const record = await time.run(
       (async () => {
         await service.begin();
+        for (const deed of deeds) time.plan(deed.at, deed.does, () => administrators.do(deed));
         const { record: made } = await run(
           {
             scenario,

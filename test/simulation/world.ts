@@ -1,12 +1,25 @@
 import { createRandom, deriveSeed, type Random } from '@lapel/device-sim/random';
-import { type Conditions, Network, type WorldSocket } from './network.ts';
+import { type Conditions, Network } from './network.ts';
 import { PARTS } from './parts.ts';
 import type { Spell } from './plan.ts';
-import { WorldTime } from './time.ts';
+import { type Program, WorldTime } from './time.ts';
+import { trouble } from './troubles.ts';
 
 /** The disk of a world: how long it takes until it has the log. */
 export interface DiskConditions {
   milliseconds(): number;
+  /** Whether it has no room for another page. */
+  readonly isFull: boolean;
+}
+
+/** The log of an open database. */
+export interface OpenLog {
+  /** The frames that the disk has. */
+  syncedFrames: number;
+  salt: string;
+  close(): void;
+  /** Whether the database may get no more pages. */
+  limit(isFull: boolean): void;
 }
 
 /** Everything that a seed decides, of the world that this process plays. */
@@ -15,8 +28,12 @@ export interface World {
   readonly time: WorldTime;
   readonly network: Network;
   readonly disk: DiskConditions;
-  /** The database of the service: which bytes of its log the disk has. */
-  readonly logs: Map<string, { syncedFrames: number; salt: string; close(): void }>;
+  /** The logs of open databases, by their files. */
+  readonly logs: Map<string, OpenLog>;
+  /** A new program of the service: it has the clock of its machine, and stands still while the machine does. */
+  newProgram(name: string): Program;
+  /** Sets the clock of the service's machine. */
+  wrongClock(by: number): void;
   /** A separate source of chance for each part of the world. */
   randomOf(part: number): Random;
 }
@@ -35,35 +52,6 @@ export const systemChance = () => chance;
 
 /** The port of the customer's receiver. */
 export const RECEIVER = 9_000;
-/** Milliseconds between two connections that are cut. */
-const CUT_EVERY = 400;
-
-/** Lets the troubles of a plan happen to the network. */
-function trouble({ network, time }: Pick<World, 'network' | 'time'>, spells: readonly Spell[], chance: Random): void {
-  const anyOf = (): WorldSocket | undefined => {
-    // A receiver that hangs cannot tell that its connection was cut, and would blame the service for the next attempt.
-    const open = [...network.open].filter(
-      ({ peer, localPort, remotePort }) => peer !== undefined && localPort !== RECEIVER && remotePort !== RECEIVER,
-    );
-    return open[Math.trunc(chance() * open.length)];
-  };
-  for (const { kind, from, lasts } of spells) {
-    if (kind === 'cuts')
-      for (let at = from; at < from + lasts; at += CUT_EVERY)
-        time.plan(at, 'cut', () => {
-          const socket = anyOf();
-          const peer = socket?.peer;
-          for (const end of [socket, peer]) if (end) time.plan(0, 'reset', () => end.reset(), end.program);
-        });
-    if (kind === 'silence')
-      time.plan(from, 'silence', () => {
-        for (let count = 1 + Math.trunc(chance() * 3); count > 0; count -= 1) {
-          const socket = anyOf();
-          if (socket) socket.isDeaf = true;
-        }
-      });
-  }
-}
 
 /**
  * Numbers that follow from the moment: a library that draws one at its first use in a process would shift those of all
@@ -95,8 +83,28 @@ export function beginWorld(seed: number, spells: readonly Spell[] = []): World {
   const disk: DiskConditions = {
     milliseconds: () =>
       isNow('slow-disk') ? 50 + 1950 * ofDisk() : 0.5 + (ofDisk() < 0.98 ? 3 * ofDisk() : 200 * ofDisk()),
+    get isFull() {
+      return isNow('full-disk');
+    },
   };
-  present = { seed, time, network: new Network(time, conditions), disk, logs: new Map(), randomOf };
+  let program: Program | undefined;
+  let ahead = 0;
+  present = {
+    seed,
+    time,
+    network: new Network(time, conditions),
+    disk,
+    logs: new Map(),
+    randomOf,
+    newProgram(name) {
+      program = { name, isAlive: true, ahead, resumesAt: 0 };
+      return program;
+    },
+    wrongClock(by) {
+      ahead = by;
+      if (program) program.ahead = by;
+    },
+  };
   trouble(present, spells, randomOf(PARTS.trouble));
   return present;
 }

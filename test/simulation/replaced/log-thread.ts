@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type SqliteDatabase from 'better-sqlite3';
-import { world } from '../world.ts';
+import { type OpenLog, world } from '../world.ts';
 
 interface Parts {
   connection: SqliteDatabase.Database;
@@ -10,6 +10,8 @@ interface Parts {
 
 /** Where the index of a write-ahead log has the number of its last frame ("WAL-Index Header" of the SQLite documents). */
 const LAST_FRAME = 16;
+/** The most pages that SQLite allows a database, which is the bound that it has by itself. */
+const MOST_PAGES = 0xff_ff_ff_fe;
 const SALT = { at: 16, length: 8 };
 
 function bytesAt(file: string, at: number, length: number): Buffer {
@@ -33,8 +35,17 @@ export const framesOf = (file: string): { frames: number; salt: string } => ({
 export function createLogThread({ connection, file }: Parts) {
   const { time, disk, logs } = world();
   const { frames, salt } = framesOf(file);
-  const log = { syncedFrames: frames, salt, close: () => connection.close() };
+  const log: OpenLog = {
+    syncedFrames: frames,
+    salt,
+    close: () => connection.close(),
+    limit(isFull) {
+      const pages = Number(connection.pragma('page_count', { simple: true }));
+      connection.pragma(`max_page_count = ${isFull ? pages : MOST_PAGES}`);
+    },
+  };
   logs.set(file, log);
+  if (disk.isFull) log.limit(true);
   let pending: Promise<void> | undefined;
   let silentSince = Number.POSITIVE_INFINITY;
 

@@ -1,0 +1,64 @@
+import { createAdminClient } from '@lapel/device-sim/customer/service-client';
+import type { Random } from '@lapel/device-sim/random';
+import type { Deed } from './plan.ts';
+
+/** Milliseconds for which devices are blocked. */
+const BLOCKED_FOR = 10_000;
+
+/** The administrators of a world. What they do may fail, as the service may be away; then nobody does it again. */
+export function createAdministrators(
+  access: { baseUrl: string; token: string },
+  chance: Random,
+  after: (milliseconds: number, task: () => void) => void,
+  restart: () => Promise<void>,
+) {
+  const admin = createAdminClient(access);
+
+  async function listed(
+    name: 'listFleetDevices' | 'listFleetRollouts',
+    member: string,
+  ): Promise<Record<string, unknown>[]> {
+    const { body } = await admin(name, { query: { limit: 100 } });
+    return (body[member] ?? []) as Record<string, unknown>[];
+  }
+
+  async function endConnections(): Promise<void> {
+    for (const { deviceId } of await listed('listFleetDevices', 'devices'))
+      await admin('closeConnection', { deviceId: String(deviceId) });
+  }
+
+  async function pauseRollouts(): Promise<void> {
+    for (const { rolloutId } of await listed('listFleetRollouts', 'rollouts'))
+      await admin('pauseFleetRollout', { rolloutId: String(rolloutId) });
+  }
+
+  /** Asks until the service has answered, because a device that stays blocked would never end its commands. */
+  async function letIn(): Promise<void> {
+    const body = { action: 'unblock', filter: { blocked: true } } as const;
+    const { status } = await admin('startDeviceAction', { body }).catch(() => ({ status: 0 }));
+    if (status === 0 || status >= 500) after(1_000, () => void letIn());
+  }
+
+  async function blockDevices(): Promise<void> {
+    const devices = await listed('listFleetDevices', 'devices');
+    const { deviceId } = devices[Math.trunc(chance() * devices.length)] ?? {};
+    if (deviceId === undefined) return;
+    after(BLOCKED_FOR, () => void letIn());
+    const filter = { prefix: String(deviceId).slice(0, 15) };
+    await admin('startDeviceAction', { body: { action: 'block', filter } });
+  }
+
+  const deeds: Record<Deed['does'], () => Promise<unknown>> = {
+    'new-signing-key': () => admin('renewSigningKey', { body: {} }),
+    'new-store-key': () => admin('renewObjectStoreKey', { body: {} }),
+    'end-connections': endConnections,
+    'pause-rollouts': pauseRollouts,
+    'block-devices': blockDevices,
+    restart,
+  };
+  return {
+    do({ does }: Deed): void {
+      deeds[does]().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { Random } from '@lapel/device-sim/random';
+import type { WorldSocket } from './network.ts';
+import type { Spell } from './plan.ts';
+import { RECEIVER, type World } from './world.ts';
+
+/** Milliseconds between two connections that are cut. */
+const CUT_EVERY = 400;
+
+type Played = Pick<World, 'network' | 'time' | 'logs' | 'wrongClock'>;
+
+/** Lets the troubles of a plan happen to the network, to the disk and to the clock of the service. */
+export function trouble(world: Played, spells: readonly Spell[], chance: Random): void {
+  const { network, time, logs, wrongClock } = world;
+  const anyOf = (): WorldSocket | undefined => {
+    // A receiver that hangs cannot tell that its connection was cut, and would blame the service for the next attempt.
+    const open = [...network.open].filter(
+      ({ peer, localPort, remotePort }) => peer !== undefined && localPort !== RECEIVER && remotePort !== RECEIVER,
+    );
+    return open[Math.trunc(chance() * open.length)];
+  };
+  const begins: Record<Spell['kind'], (spell: Spell) => void> = {
+    'slow-disk': () => undefined,
+    'slow-network': () => undefined,
+    'full-disk': () => {
+      for (const { limit } of logs.values()) limit(true);
+    },
+    clock: ({ by = 0 }) => wrongClock(by),
+    cuts({ lasts }) {
+      for (let after = 0; after < lasts; after += CUT_EVERY)
+        time.plan(after, 'cut', () => {
+          const socket = anyOf();
+          const peer = socket?.peer;
+          for (const end of [socket, peer]) if (end) time.plan(0, 'reset', () => end.reset(), end.program);
+        });
+    },
+    silence() {
+      for (let count = 1 + Math.trunc(chance() * 3); count > 0; count -= 1) {
+        const socket = anyOf();
+        if (socket) socket.isDeaf = true;
+      }
+    },
+  };
+  const ends: Partial<Record<Spell['kind'], () => void>> = {
+    'full-disk': () => {
+      for (const { limit } of logs.values()) limit(false);
+    },
+    clock: () => wrongClock(0),
+  };
+  for (const spell of spells) {
+    time.plan(spell.from, spell.kind, () => begins[spell.kind](spell));
+    const end = ends[spell.kind];
+    if (end) time.plan(spell.from + spell.lasts, `${spell.kind} over`, end);
+  }
+}
