@@ -4,9 +4,10 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { BREAKAGES } from '../breakages/breakages.ts';
 import { inSlots } from '../breakages/in-slots.ts';
+import { meetingsText } from './meetings.ts';
 import { type Plan, planOf } from './plan.ts';
 import { shrink } from './shrink.ts';
-import type { Told } from './worker.ts';
+import type { Told } from './told.ts';
 import { playWorlds } from './worlds.ts';
 
 const BAD_USAGE = 2;
@@ -22,6 +23,7 @@ promise, and the command that plays it again. The exit code is 0 if none does, 1
   --world FILE   plays the world of a file in place of seeds
   --save FILE    writes the first world that breaks a promise into a file
   --shrink       makes that world smaller, as long as it still breaks it
+  --meetings     prints which events have met which phases of commands, rollouts and deliveries, and which never did
   --log          prints all that happens in the world, and the log of the service, on standard error
   --break NAME   plants a fault into the service: one of those of npm run try -- breakages --list
   --faults TEXT  plants each fault whose name has this text, and counts the seeds until one shows it
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     world: { type: 'string' },
     save: { type: 'string' },
     shrink: { type: 'boolean', default: false },
+    meetings: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
     break: { type: 'string' },
     faults: { type: 'string' },
@@ -117,6 +120,7 @@ await Promise.all(
     ),
   ),
 );
+if (values.meetings) process.stdout.write(meetingsText(played.map(({ meetings }) => meetings)));
 const broken = played.filter((told) => told.broken.length > 0).sort((one, two) => one.seed - two.seed);
 const [first] = broken;
 process.stdout.write(`\n${played.length} worlds, ${broken.length} broken\n`);

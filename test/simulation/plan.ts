@@ -45,6 +45,10 @@ export const DEEDS = {
   restart: 'the service is restarted, as an alarm asks for after its clock was put back by more than a day',
 } as const satisfies Record<string, string>;
 
+type Phase = ScenarioFile['phases'][number];
+type Action = NonNullable<Phase['actions']>[number];
+type Group = NonNullable<ScenarioFile['groups']>[number];
+
 const SETTINGS = ['setWifi', 'setApn', 'setLanguage', 'setBluetooth'] as const;
 const READS = ['readStatus', 'readBluetooth', 'listBluetooth', 'pressButton'] as const;
 const DEVICE_FAULTS = [
@@ -72,6 +76,12 @@ const USUAL_SPELLS = ['slow-disk', 'cuts', 'silence', 'slow-network'] as const;
 /** Milliseconds by which a clock can be wrong. */
 const HOUR = 3_600_000;
 const LEAPS = [-HOUR, -30_000, -1_000, 1_000, 30_000, HOUR, -960 * HOUR, 960 * HOUR, 9_600 * HOUR] as const;
+/** Settings that a rollout brings. */
+const SET_BY_ROLLOUTS = [
+  { operation: 'setLanguage', parameters: { lang: 'de' } },
+  { operation: 'setWifi', parameters: [{ ssid: 'depot', password: 'passwords are long' }] },
+] as const satisfies readonly Pick<Action, 'operation' | 'parameters'>[];
+const OPERATORS = ['newCredential', 'moveDevice', 'replaceDevice'] as const;
 const NETWORKS = ['good', 'good', 'wifi', 'lte', 'tunnel', 'flaky'] as const;
 const PACKAGE = 'com.example.camera';
 
@@ -117,10 +127,6 @@ const spellOf = ({ between }: ReturnType<typeof choicesOf>, kind: Spell['kind'],
   lasts: between(500, 15_000),
 });
 
-type Phase = ScenarioFile['phases'][number];
-type Action = NonNullable<Phase['actions']>[number];
-type Group = NonNullable<ScenarioFile['groups']>[number];
-
 /** What happens in the world of a seed. Worlds are small and short: 3 to 12 devices, two to eight minutes. */
 export function planOf(seed: number): Plan {
   const choices = choicesOf(createRandom(deriveSeed(seed, PARTS.plan)));
@@ -149,16 +155,21 @@ export function planOf(seed: number): Plan {
     versions += 1;
     return { package: PACKAGE, version: `1.${versions}.0`, size: '20 kB' };
   };
+  const stage = () => ({
+    percent: between(10, 60),
+    ...(maybe(0.3)
+      ? { approval: true }
+      : { continueWhen: { succeededPercent: between(30, 90), soakFor: `${between(2, 20)}s` } }),
+  });
   const rollout = (): Action => ({
     do: 'rollout',
     after: milliseconds(0, 3000),
-    release: release(),
-    ...(maybe(0.5) && {
-      stages: [{ percent: between(10, 60), continueWhen: { succeededPercent: between(30, 90), soakFor: '5s' } }],
-    }),
-    ...(maybe(0.4) && { abort: { failedPercent: between(10, 60), minimumResults: 2 } }),
+    ...(maybe(0.4) ? { release: release() } : one(SET_BY_ROLLOUTS)),
+    ...(maybe(0.6) && { stages: [stage()], approve: `${between(1, 15)}s` }),
+    ...(maybe(0.5) && { abort: { failedPercent: between(10, 60), minimumResults: 2 } }),
     ...(maybe(0.3) && { expireIn: '60s' }),
-    ratePerMinute: between(10, 600),
+    resume: `${between(1, 20)}s`,
+    ratePerMinute: between(4, 60),
   });
   const actionsOf = (): Action[] => [
     ...some(SETTINGS, 0.6).map(
@@ -171,10 +182,8 @@ export function planOf(seed: number): Plan {
     ...some(READS, 0.2).map((action): Action => ({ do: action, rate: `${between(2, 20)}/m` })),
     ...(maybe(0.5) ? [{ do: 'cancel', rate: `${between(2, 20)}/m` } as Action] : []),
     ...(maybe(0.4) ? [{ do: 'install', each: 1, within: '20s', release: release() } as Action] : []),
-    ...(maybe(0.3) ? [rollout()] : []),
-    ...(maybe(0.15)
-      ? [{ do: one(['newCredential', 'moveDevice', 'replaceDevice']), rate: `${between(1, 6)}/m` } as Action]
-      : []),
+    ...(maybe(0.6) ? [rollout()] : []),
+    ...some(OPERATORS, 0.15).map((action): Action => ({ do: action, rate: `${between(1, 6)}/m` })),
   ];
   const ofReceiver = (): Pick<Phase, 'receiver'> => {
     const faults = maybe(0.4) ? some(RECEIVER_FAULTS, 0.25) : [];

@@ -10,9 +10,11 @@ import { patchedFiles } from '../breakages/planted-copy.ts';
 import { install } from './install.ts';
 import { PARTS } from './parts.ts';
 import type { Plan } from './plan.ts';
+import { ADMIN_TOKEN, local, runOptions } from './run-options.ts';
 import { ADDRESSES, createWorldService, useService } from './service.ts';
 import { bytesOf, uuidOf } from './timers.ts';
-import { beginWorld, RECEIVER } from './world.ts';
+import { createWitness, type Seen } from './witness.ts';
+import { beginWorld } from './world.ts';
 
 beginWorld(0); // while modules are loaded
 const { LAPEL_SIMULATED_BREAKAGE: planted } = process.env;
@@ -29,9 +31,7 @@ const { createLog } = await import('../../src/runtime/log.ts');
 const { createService } = await import('../../src/service.ts');
 const { openSqlite } = await import('../../src/platform/database/sqlite/open-sqlite.ts');
 const undici = await import('undici');
-globalThis.fetch = undici.fetch as unknown as typeof fetch;
 
-const ADMIN_TOKEN = 'the administrator of a simulated world';
 /** A folder in memory: the disk of the world loses bytes by itself, so that the machine's need not keep them. */
 const MEMORY = '/dev/shm';
 
@@ -51,6 +51,7 @@ const newDatabase = await emptyDatabase();
 export interface Played {
   readonly seed: number;
   readonly record: RunRecord;
+  readonly seen: Seen;
   /** A hash of all that happened, in its order. */
   readonly trace: string;
   readonly events: number;
@@ -58,23 +59,23 @@ export interface Played {
   readonly milliseconds: number;
 }
 
-const local = (scheme: string, port: number): string => `${scheme}://127.0.0.1:${port}`;
-
 /** Plays the world of a plan. */
 export async function play(
   { seed, scenario: file, spells, deeds }: Plan,
   { log, onEvent }: { log?: (line: string) => void; onEvent?: (line: string) => void } = {},
 ): Promise<Played> {
   const { scenario } = readScenario(JSON.stringify(file), file.name);
-  const { time, randomOf } = beginWorld(seed, spells);
+  const { time, randomOf } = beginWorld(seed, spells, (event) => witness.met(event));
   // Connections that were kept open lead to a world that is over.
   undici.setGlobalDispatcher(new undici.Agent());
   http.globalAgent = new http.Agent({ keepAlive: true, timeout: 5_000 });
   const root = mkdtempSync(join(MEMORY, 'lapel-world-'));
   const trace = createHash('sha256');
   let events = 0;
+  const witness = createWitness({ spells });
   time.onEvent = (at, program, kind) => {
     events += 1;
+    witness.passed(at);
     const line = `${at.toFixed(3)} ${program} ${kind}\n`;
     trace.update(line);
     onEvent?.(line);
@@ -92,6 +93,7 @@ export async function play(
     const service = createWorldService({
       root,
       newDatabase,
+      witness,
       async start(dataDir) {
         const config = readConfig({
           env: {
@@ -113,6 +115,10 @@ export async function play(
       },
     });
     useService(service);
+    globalThis.fetch = ((input: string | URL, init?: RequestInit) => {
+      witness.called(init?.method ?? 'GET', String(input));
+      return undici.fetch(input, init as never);
+    }) as typeof fetch;
     const administrators = createAdministrators(
       { baseUrl: local('http', ADDRESSES.admin), token: ADMIN_TOKEN },
       randomOf(PARTS.administrators),
@@ -123,48 +129,19 @@ export async function play(
     const record = await time.run(
       (async () => {
         await service.begin();
-        for (const deed of deeds) time.plan(deed.at, deed.does, () => administrators.do(deed));
-        const { record: made } = await run(
-          {
-            scenario,
-            run: 'world',
-            shard: null,
-            json: true,
-            reportFolder: undefined,
-            baseline: undefined,
-            decisionsFile: undefined,
-            recordFile: undefined,
-            wait: 30_000,
-            clean: false,
-            cleanSessions: false,
-            client: 'lean',
-            stateFolder: undefined,
-            downloadFolder: undefined,
-            trustedKeys: [],
-            mqtt: [local('mqtt', ADDRESSES.mqtt)],
-            api: [local('http', ADDRESSES.api)],
-            accounts: {
-              kind: 'register',
-              adminUrl: local('http', ADDRESSES.admin),
-              developerId: 'world',
-              token: ADMIN_TOKEN,
-              code: undefined,
-              csr: false,
-            } as never,
-            saveFile: undefined,
-            caFile: undefined,
-            certificateFolder: undefined,
-            application: undefined,
-            authenticationKey: undefined,
-            webhook: { host: '127.0.0.1', port: RECEIVER, publicUrl: undefined },
-            service: { commands: ['the service of the world'], faultCommand: undefined },
-          },
-          { stopped: stopped.signal, stream: { write: () => undefined } },
-        );
+        for (const deed of deeds)
+          time.plan(deed.at, deed.does, () => {
+            witness.met(deed.does);
+            administrators.do(deed);
+          });
+        const { record: made } = await run(runOptions(scenario), {
+          stopped: stopped.signal,
+          stream: { write: () => undefined },
+        });
         return made;
       })(),
     );
-    return { seed, record, trace: trace.digest('hex'), events, milliseconds: time.now };
+    return { seed, record, seen: witness.seen(), trace: trace.digest('hex'), events, milliseconds: time.now };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -4,10 +4,14 @@ import type { ServiceControl } from '@lapel/device-sim/service/service-fault';
 import type { Service } from '../../src/service.ts';
 import { PARTS } from './parts.ts';
 import type { Program } from './time.ts';
+import type { Witness } from './witness.ts';
 import { world } from './world.ts';
 
 /** Where the programs of a world find the service. */
 export const ADDRESSES = { api: 8080, admin: 8081, mqtt: 1883, objects: 8082 } as const;
+
+/** Seconds in which everything comes to its end when nobody asks for more. */
+const PATIENCE = 120;
 
 const HEADER = 32;
 const FRAME_HEADER = 24;
@@ -56,11 +60,13 @@ export function createWorldService({
   root,
   start,
   newDatabase,
+  witness,
 }: {
   /** A folder for its data, on the disk of the machine. */
   root: string;
   start(dataDir: string): Promise<Service>;
   newDatabase: Buffer;
+  witness: Pick<Witness, 'opened' | 'closes' | 'killed' | 'met' | 'isOver' | 'ends'>;
 }) {
   const { time, network, logs, newProgram, randomOf } = world();
   const chance = randomOf(PARTS.faults);
@@ -78,6 +84,7 @@ export function createWorldService({
     const own: Life = { program, folder, service: undefined, isEnding: false };
     life = own;
     own.service = await time.within(program, () => start(folder));
+    witness.opened(join(folder, DATABASE));
   }
 
   /** The program ends at once, wherever it is; the disk keeps the bytes that it has, and perhaps some more. */
@@ -86,6 +93,7 @@ export function createWorldService({
     const { program, folder } = life;
     program.isAlive = false;
     network.drop(program);
+    witness.killed();
     afterCrash(folder, folderOf(lives + 1), chance() < 0.5 ? 0 : chance());
     logs.get(join(folder, DATABASE))?.close();
     logs.delete(join(folder, DATABASE));
@@ -97,6 +105,7 @@ export function createWorldService({
     const ending = life;
     if (!ending) return;
     ending.isEnding = true;
+    witness.closes();
     const { program, folder, service } = ending;
     const ended = Promise.withResolvers<void>();
     time.plan(
@@ -136,6 +145,7 @@ export function createWorldService({
       crashes,
       crashed: crashed.promise,
       async play({ fault, lasts }) {
+        witness.met(fault);
         if (fault === 'freeze') {
           if (life) life.program.resumesAt = time.now + lasts;
           return wait(lasts);
@@ -146,6 +156,8 @@ export function createWorldService({
         await begin();
       },
       async [Symbol.asyncDispose]() {
+        for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
+        witness.ends(time.now);
         await stop();
       },
     } satisfies ServiceControl,

@@ -4,7 +4,7 @@ import t from 'tap';
 import { type Plan, planOf } from './plan.ts';
 import { shrink } from './shrink.ts';
 import { WorldTime } from './time.ts';
-import type { Told } from './worker.ts';
+import type { Told } from './told.ts';
 import { playWorlds } from './worlds.ts';
 
 /** Plays worlds to their end, or until one breaks a promise. */

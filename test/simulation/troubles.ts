@@ -9,7 +9,12 @@ const CUT_EVERY = 400;
 type Played = Pick<World, 'network' | 'time' | 'logs' | 'wrongClock'>;
 
 /** Lets the troubles of a plan happen to the network, to the disk and to the clock of the service. */
-export function trouble(world: Played, spells: readonly Spell[], chance: Random): void {
+export function trouble(
+  world: Played,
+  spells: readonly Spell[],
+  chance: Random,
+  onTrouble: (kind: string) => void,
+): void {
   const { network, time, logs, wrongClock } = world;
   const anyOf = (): WorldSocket | undefined => {
     // A receiver that hangs cannot tell that its connection was cut, and would blame the service for the next attempt.
@@ -28,6 +33,7 @@ export function trouble(world: Played, spells: readonly Spell[], chance: Random)
     cuts({ lasts }) {
       for (let after = 0; after < lasts; after += CUT_EVERY)
         time.plan(after, 'cut', () => {
+          onTrouble('cuts');
           const socket = anyOf();
           const peer = socket?.peer;
           for (const end of [socket, peer]) if (end) time.plan(0, 'reset', () => end.reset(), end.program);
@@ -47,7 +53,10 @@ export function trouble(world: Played, spells: readonly Spell[], chance: Random)
     clock: () => wrongClock(0),
   };
   for (const spell of spells) {
-    time.plan(spell.from, spell.kind, () => begins[spell.kind](spell));
+    time.plan(spell.from, spell.kind, () => {
+      if (spell.kind !== 'cuts') onTrouble(spell.kind);
+      begins[spell.kind](spell);
+    });
     const end = ends[spell.kind];
     if (end) time.plan(spell.from + spell.lasts, `${spell.kind} over`, end);
   }

@@ -2,20 +2,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 import type { Plan } from './plan.ts';
 import { play } from './play.ts';
-
-/** The facts of a world that the command gets. */
-export interface Told {
-  readonly seed: number;
-  /** The expectations that do not hold, each with what is known of it; or the error that ended the world. */
-  readonly broken: readonly string[];
-  /** Why the world showed nothing, if it did not take place. */
-  readonly notRun: readonly string[];
-  readonly trace: string;
-  readonly events: number;
-  readonly milliseconds: number;
-  /** Milliseconds of this machine. */
-  readonly took: number;
-}
+import { type Told, untold } from './told.ts';
 
 const [plans = '', log = ''] = process.argv.slice(2);
 const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`);
@@ -29,14 +16,28 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
   const took = (): number => Number((process.hrtime.bigint() - began) / 1_000_000n);
   const say = (line: string): void => void writeSync(2, line);
   try {
-    const { record, trace, events, milliseconds } = await play(plan, log === '' ? {} : { log: say, onEvent: say });
+    const { record, seen, trace, events, milliseconds } = await play(
+      plan,
+      log === '' ? {} : { log: say, onEvent: say },
+    );
     const broken = record.verdicts
       .filter(({ text, holds, value }) => !holds && value !== null && isJudged(plan, text))
       .map(({ text, shown, story }) => [`${text}: ${shown}`, ...story].join('\n    '));
-    tell({ seed: plan.seed, broken, notRun: record.notRun, trace, events, milliseconds, took: took() });
+    const { meetings, looks } = seen;
+    tell({
+      seed: plan.seed,
+      broken: [...broken, ...seen.broken],
+      notRun: record.notRun,
+      trace,
+      meetings,
+      looks,
+      events,
+      milliseconds,
+      took: took(),
+    });
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    tell({ seed: plan.seed, broken: [text], notRun: [], trace: '', events: 0, milliseconds: 0, took: took() });
+    tell({ ...untold(plan.seed, text), took: took() });
   }
 }
 process.exit(0);

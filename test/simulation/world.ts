@@ -67,8 +67,12 @@ function numbersOf(seed: number, time: WorldTime): Random {
   };
 }
 
-/** Begins a new world; the former one is over. */
-export function beginWorld(seed: number, spells: readonly Spell[] = []): World {
+/** Begins a new world; the former one is over. `onTrouble` is told of each trouble when it begins. */
+export function beginWorld(
+  seed: number,
+  spells: readonly Spell[] = [],
+  onTrouble: (kind: string) => void = () => undefined,
+): World {
   const randomOf = (part: number): Random => createRandom(deriveSeed(seed, part));
   const time = new WorldTime();
   const isNow = (kind: Spell['kind']): boolean =>
@@ -105,6 +109,6 @@ export function beginWorld(seed: number, spells: readonly Spell[] = []): World {
       if (program) program.ahead = by;
     },
   };
-  trouble(present, spells, randomOf(PARTS.trouble));
+  trouble(present, spells, randomOf(PARTS.trouble), onTrouble);
   return present;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Plan } from './plan.ts';
-import type { Told } from './worker.ts';
+import { type Told, untold } from './told.ts';
 
 interface Options {
   /** The name of the fault that is planted into the service; undefined: none. */
@@ -19,16 +19,6 @@ const folder = mkdtempSync(join(tmpdir(), 'lapel-simulate-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 let files = 0;
-
-const ended = (seed: number): Told => ({
-  seed,
-  broken: ['the process of this world ended'],
-  notRun: [],
-  trace: '',
-  events: 0,
-  milliseconds: 0,
-  took: 0,
-});
 
 /** Plays worlds one after another, in a process of their own. */
 export async function playWorlds(plans: readonly Plan[], options: Options): Promise<void> {
@@ -54,5 +44,5 @@ export async function playWorlds(plans: readonly Plan[], options: Options): Prom
   process.off('exit', end);
   const [lost, ...rest] = plans.slice(told);
   if (isEnough || !lost) return;
-  if (!onTold(ended(lost.seed))) await playWorlds(rest, options);
+  if (!onTold(untold(lost.seed, 'the process of this world ended'))) await playWorlds(rest, options);
 }

@@ -1,0 +1,217 @@
+import type { DatabaseEyes } from './database-eyes.ts';
+
+type Row = Record<string, unknown>;
+
+/** A promise of the documents that can be seen in the database. */
+interface Invariant {
+  /** The promise, as a sentence. */
+  readonly promise: string;
+  /** The document that makes it. */
+  readonly by: 'README.md' | 'docs/architecture.md' | 'docs/security.md' | 'docs/rollouts.md' | 'docs/reference.md';
+  /** The rows that break it. */
+  readonly rows: string;
+  /** False if it compares two times: those of a clock that was wrong say nothing. */
+  readonly isTimeless?: false;
+}
+
+/** How many times as many numbers as rows there are: the texts that count and the rows that are counted, side by side. */
+const unequal = (key: string, counted: string, rows: string): string =>
+  `SELECT ${key}, SUM(n) AS difference FROM (${counted} UNION ALL ${rows}) GROUP BY ${key} HAVING SUM(n) <> 0`;
+
+const FINISHED = `('succeeded', 'failed', 'cancelled')`;
+
+/** Hold after each commit. */
+export const ALWAYS: Readonly<Record<string, Invariant>> = {
+  'counts of a rollout': {
+    promise: 'a rollout counts in the commit of a result: its counts are those of its members',
+    by: 'docs/architecture.md',
+    rows: unequal(
+      'rollout_id, stage, state, code',
+      'SELECT rollout_id, stage, state, code, devices AS n FROM rollout_counts',
+      `SELECT rollout_id, stage, state, COALESCE(code, '') AS code, -1 AS n FROM rollout_members`,
+    ),
+  },
+  'devices of an application': {
+    promise: 'the number of activated devices of an application is that of its devices',
+    by: 'docs/architecture.md',
+    rows: unequal(
+      'application_id',
+      'SELECT application_id, activated AS n FROM activated_counts',
+      `SELECT application_id, -1 AS n FROM devices WHERE activation = 'activated'`,
+    ),
+  },
+  'usage of a developer': {
+    promise: 'the quota of a developer counts the packages and versions that there are',
+    by: 'docs/reference.md',
+    rows: unequal(
+      'developer_id',
+      'SELECT developer_id, packages * 1000000 + versions AS n FROM developer_usage',
+      `SELECT developer_id, -1000000 AS n FROM packages WHERE line = 'software' AND developer_id IS NOT NULL
+       UNION ALL SELECT developer_id, -1 AS n FROM versions JOIN packages USING (line, package)
+         WHERE line = 'software' AND developer_id IS NOT NULL`,
+    ),
+  },
+  'one result': {
+    promise: 'a finished command has one result, its time, and no parameters any more',
+    by: 'README.md',
+    rows: `SELECT transaction_id, status FROM transactions WHERE (status IN ${FINISHED}) <> (completed_at IS NOT NULL)
+       OR (completed_at IS NOT NULL AND parameters IS NOT NULL)`,
+  },
+  'nobody forgets a command': {
+    promise: 'the table of transactions is the only queue: an unfinished command is due',
+    by: 'docs/architecture.md',
+    rows: `SELECT transaction_id, status FROM transactions WHERE completed_at IS NULL AND due = 0`,
+  },
+  'delivered is said by the device': {
+    promise: 'a command is delivered only after it was published, and an attempt was counted',
+    by: 'docs/architecture.md',
+    rows: `SELECT transaction_id, status FROM transactions
+       WHERE (status IN ('delivered', 'processing') OR delivered_at IS NOT NULL) AND (published_at IS NULL OR attempts = 0)`,
+  },
+  'one webhook per result': {
+    promise: 'a result has one webhook, whose content is stored with it',
+    by: 'README.md',
+    rows: `SELECT transaction_id, count(*) AS webhooks FROM deliveries WHERE type LIKE 'transaction.%'
+       AND type IN ('transaction.succeeded', 'transaction.failed', 'transaction.cancelled')
+       GROUP BY application_id, transaction_id HAVING count(*) > 1`,
+  },
+  'no webhook without its result': {
+    promise: 'a settlement writes the state and the delivery in one commit',
+    by: 'docs/architecture.md',
+    rows: `SELECT d.transaction_id, d.type, t.status FROM deliveries d JOIN transactions t USING (transaction_id)
+       WHERE d.type IN ('transaction.succeeded', 'transaction.failed', 'transaction.cancelled')
+         AND d.type <> 'transaction.' || t.status`,
+  },
+  'somebody looks again': {
+    promise: 'a webhook that is not delivered has a next attempt; one that has ended has none',
+    by: 'docs/architecture.md',
+    rows: `SELECT delivery_id, status FROM deliveries WHERE (status = 'pending') <> (next_attempt_at IS NOT NULL)`,
+  },
+  'tenants apart': {
+    promise: 'commands and webhooks belong to the application of their device',
+    by: 'docs/security.md',
+    rows: `SELECT d.delivery_id FROM deliveries d JOIN transactions t USING (transaction_id)
+         WHERE d.application_id <> t.application_id
+       UNION ALL SELECT device_id FROM devices JOIN applications USING (application_id)
+         WHERE devices.developer_id <> applications.developer_id`,
+  },
+  'members and commands': {
+    promise: 'a member of a rollout and its latest command change in one commit',
+    by: 'docs/architecture.md',
+    rows: `SELECT m.device_id, m.state, t.status FROM rollout_members m JOIN transactions t USING (transaction_id)
+       JOIN rollouts r ON r.rollout_id = m.rollout_id
+       WHERE r.at_work = 1 AND ((m.state = 'unfinished' AND t.completed_at IS NOT NULL)
+         OR (m.state = 'succeeded' AND t.status <> 'succeeded'))`,
+  },
+  'audit is complete': {
+    promise: 'sealed entries of the audit log follow one another without a gap',
+    by: 'docs/security.md',
+    rows: `SELECT position AS had, (SELECT count(*) + cut_position FROM audit_log, audit_chain WHERE audit_log.position IS NOT NULL) AS entries
+       FROM audit_chain WHERE position <> (SELECT count(*) FROM audit_log WHERE position IS NOT NULL) + cut_position`,
+  },
+  'nothing after a pause': {
+    promise: 'the commands of a paused rollout are not published',
+    by: 'docs/rollouts.md',
+    isTimeless: false,
+    rows: `SELECT t.transaction_id, t.published_at - e.at AS micros FROM rollouts r
+       JOIN rollout_entries e ON e.rollout_id = r.rollout_id AND e.entry = (SELECT MAX(entry) FROM rollout_entries l
+         WHERE l.rollout_id = r.rollout_id AND l.event = 'paused')
+       JOIN transactions t ON t.rollout_id = r.rollout_id
+       WHERE r.state = 'paused' AND t.published_at > e.at AND t.delivered_at IS NULL`,
+  },
+  'expired is not done': {
+    promise: 'a command that has expired was not published after its end',
+    by: 'docs/reference.md',
+    isTimeless: false,
+    rows: `SELECT transaction_id, published_at - expires_at AS micros FROM transactions
+       WHERE error_code = 'EXPIRED' AND published_at > expires_at`,
+  },
+};
+
+/** Hold when all faults are over, and everything that was asked for has come to its end. */
+export const AT_THE_END: Readonly<Record<string, Invariant>> = {
+  'commands come to their end': {
+    promise: 'no command of a connected device waits when nothing holds it back',
+    by: 'README.md',
+    rows: `SELECT transaction_id, status FROM transactions t WHERE due = 1
+       AND (SELECT c.kind || c.is_open FROM connection_log c WHERE c.device_id = t.device_id
+         AND c.at >= (SELECT begun_at FROM lives) ORDER BY c.fact_id DESC LIMIT 1) = 'connected1'
+       AND NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)`,
+  },
+  'webhooks come to their end': {
+    promise: 'the result of a command always arrives',
+    by: 'README.md',
+    rows: `SELECT delivery_id, type FROM deliveries WHERE status = 'pending'`,
+  },
+  'nothing is left in work': {
+    promise: 'actions on devices, removals and messages that were received come to their end',
+    by: 'docs/architecture.md',
+    rows: `SELECT action_id, state FROM device_actions WHERE at_work = 1
+       UNION ALL SELECT removal_id, step FROM removals WHERE ended_at IS NULL
+       UNION ALL SELECT device_id, activation FROM devices WHERE blocked = 1`,
+  },
+};
+
+/** A command as it was seen before. */
+interface Seen {
+  readonly of: string;
+  readonly ended: string | null;
+}
+
+/** Looks at the database of a world again and again, and notes what breaks a promise. */
+export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRight: boolean }) {
+  const broken = new Map<string, string>();
+  /** How often each was looked at while there were rows in the database. */
+  let looks = 0;
+  let seen = new Map<number, Seen>();
+
+  function note(name: string, at: number, row: Row): void {
+    if (!broken.has(name)) broken.set(name, `${name}, after ${(at / 1000).toFixed(3)} s: ${JSON.stringify(row)}`);
+  }
+
+  /** Compares the commands with those of the last look: a number stays that of one command, and a result stays. */
+  function remember(at: number): void {
+    const rows = eyes.rows(
+      `SELECT transaction_id AS id, device_id || ' ' || operation || ' ' || created_at AS "of",
+         CASE WHEN completed_at IS NULL THEN NULL ELSE status || COALESCE(error_code, '') || completed_at END AS ended
+       FROM transactions`,
+    );
+    const now = new Map<number, Seen>();
+    for (const row of rows) {
+      const [id, one] = [Number(row['id']), { of: String(row['of']), ended: row['ended'] as string | null }];
+      now.set(id, one);
+      const before = seen.get(id);
+      if (!before) continue;
+      if (before.of !== one.of) note('no number twice', at, { id, before: before.of, now: one.of });
+      else if (before.ended !== null && before.ended !== one.ended)
+        note('a result stays', at, { id, ...before, now: one });
+    }
+    seen = now;
+  }
+
+  function look(invariants: Readonly<Record<string, Invariant>>, at: number): void {
+    for (const [name, { rows, isTimeless = true }] of Object.entries(invariants)) {
+      if (!isTimeless && !isTimeRight) continue;
+      const [row] = eyes.rows(rows);
+      if (row) note(name, at, row);
+    }
+  }
+
+  return {
+    broken: (): string[] => [...broken.values()],
+    looks: () => looks,
+    /** After a kill, commits that were not on the disk have not taken place. */
+    forget(): void {
+      seen = new Map();
+    },
+    look(at: number): void {
+      if (!eyes.isOpen) return;
+      looks += 1;
+      look(ALWAYS, at);
+      remember(at);
+    },
+    /** Whether everything has come to its end. */
+    isOver: (): boolean => Object.values(AT_THE_END).every(({ rows }) => eyes.rows(rows).length === 0),
+    lookAtTheEnd: (at: number): void => look(AT_THE_END, at),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Meetings } from './meetings.ts';
+
+/** The facts of a world that the command gets. */
+export interface Told {
+  readonly seed: number;
+  /** The expectations that do not hold, each with what is known of it; or the error that ended the world. */
+  readonly broken: readonly string[];
+  /** Why the world showed nothing, if it did not take place. */
+  readonly notRun: readonly string[];
+  readonly trace: string;
+  readonly meetings: Meetings;
+  /** How often the database was judged. */
+  readonly looks: number;
+  readonly events: number;
+  readonly milliseconds: number;
+  /** Milliseconds of this machine. */
+  readonly took: number;
+}
+
+/** A world that told nothing but its end. */
+export const untold = (seed: number, text: string): Told => ({
+  seed,
+  broken: [text],
+  notRun: [],
+  trace: '',
+  meetings: {},
+  looks: 0,
+  events: 0,
+  milliseconds: 0,
+  took: 0,
+});

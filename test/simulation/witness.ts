@@ -1,0 +1,56 @@
+import { DatabaseEyes } from './database-eyes.ts';
+import { createInvariants } from './invariants.ts';
+import { createMeetings, eventOfCall, type Meetings } from './meetings.ts';
+import type { Plan } from './plan.ts';
+
+/** Milliseconds of a world between two looks at its database. */
+const LOOK_EVERY = 2_000;
+
+/** What a world has shown besides the books of the simulator. */
+export interface Seen {
+  /** The invariants that did not hold, each with the moment and the row that was found first. */
+  readonly broken: readonly string[];
+  readonly looks: number;
+  readonly meetings: Meetings;
+}
+
+/** Sees the database of a world from outside of the service: it judges it again and again, and notes what meets what. */
+export function createWitness({ spells }: Pick<Plan, 'spells'>) {
+  const eyes = new DatabaseEyes();
+  const invariants = createInvariants(eyes, { isTimeRight: !spells.some(({ kind }) => kind === 'clock') });
+  const meetings = createMeetings(eyes);
+  let next = 0;
+
+  return {
+    /** Called for each event; looks from time to time, so that a look is no event itself. */
+    passed(at: number): void {
+      if (at < next) return;
+      next = at + LOOK_EVERY;
+      invariants.look(at);
+    },
+    /** Called when something happens that meets the state of the service. */
+    met: (event: string): void => meetings.note(event),
+    called(method: string, url: string): void {
+      const event = eventOfCall(method, new URL(url).pathname);
+      if (event !== undefined) meetings.note(event);
+    },
+    /** Called when the service has opened its database. */
+    opened: (file: string): void => eyes.use(file),
+    /** Called before the service closes its database. */
+    closes: (): void => eyes.use(undefined),
+    /** Called when the service is killed. */
+    killed(): void {
+      eyes.use(undefined);
+      invariants.forget();
+    },
+    isOver: invariants.isOver,
+    /** Called when all faults are over, and what was asked for had time to come to its end. */
+    ends(at: number): void {
+      invariants.look(at);
+      invariants.lookAtTheEnd(at);
+    },
+    seen: (): Seen => ({ broken: invariants.broken(), looks: invariants.looks(), meetings: meetings.seen }),
+  };
+}
+
+export type Witness = ReturnType<typeof createWitness>;
