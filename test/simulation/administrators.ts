@@ -57,7 +57,7 @@ export function createAdministrators(
     restart,
   };
   return {
-    do({ does }: Deed): void {
+    do(does: Deed['does']): void {
       deeds[does]().catch(() => undefined);
     },
   };

@@ -133,15 +133,16 @@ export const AT_THE_END: Readonly<Record<string, Invariant>> = {
   'commands come to their end': {
     promise: 'no command of a connected device waits when nothing holds it back',
     by: 'README.md',
+    isTimeless: false,
     rows: `SELECT transaction_id, status FROM transactions t WHERE due = 1
        AND (SELECT c.kind || c.is_open FROM connection_log c WHERE c.device_id = t.device_id
          AND c.at >= (SELECT begun_at FROM lives) ORDER BY c.fact_id DESC LIMIT 1) = 'connected1'
        AND NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)`,
   },
   'webhooks come to their end': {
-    promise: 'the result of a command always arrives',
+    promise: 'each webhook is sent; one that was refused is sent again later',
     by: 'README.md',
-    rows: `SELECT delivery_id, type FROM deliveries WHERE status = 'pending'`,
+    rows: `SELECT delivery_id, type FROM deliveries WHERE status = 'pending' AND attempts = 0`,
   },
   'nothing is left in work': {
     promise: 'actions on devices, removals and messages that were received come to their end',

@@ -1,23 +1,6 @@
 import type { DatabaseEyes } from './database-eyes.ts';
+import { PHASES, type Phase } from './phases.ts';
 import { DEEDS, SPELLS } from './plan.ts';
-
-/** The phases that something of the service can be in while something happens: each with the rows that are in it. */
-export const PHASES = {
-  'command waits': `transactions WHERE due = 1 AND status = 'queued' AND published_at IS NULL`,
-  'command is published': `transactions WHERE due = 1 AND status = 'queued' AND published_at IS NOT NULL`,
-  'command is delivered': `transactions WHERE due = 1 AND status = 'delivered'`,
-  'command is carried out': `transactions WHERE due = 1 AND status = 'processing'`,
-  'command can expire': `transactions WHERE due = 1 AND ends_at IS NOT NULL`,
-  'cancel is owed': `transactions WHERE due = 1 AND status = 'cancelled'`,
-  'rollout runs': `rollouts WHERE state = 'running' AND publishes = 1`,
-  'rollout soaks': `rollouts WHERE state = 'running' AND share_since IS NOT NULL`,
-  'rollout is paused': `rollouts WHERE state = 'paused'`,
-  'rollout takes back': `rollouts WHERE at_work = 1 AND publishes = 0 AND drained = 0`,
-  'delivery waits': `deliveries WHERE status = 'pending' AND attempts = 0`,
-  'delivery is tried again': `deliveries WHERE status = 'pending' AND attempts > 0`,
-  'activation is under way': `devices WHERE activation = 'activating'`,
-} as const satisfies Record<string, string>;
-export type Phase = keyof typeof PHASES;
 
 /** The events of people, by their calls. */
 const CALLS: readonly (readonly [event: string, method: string, path: RegExp])[] = [
@@ -57,6 +40,8 @@ export function createMeetings(eyes: DatabaseEyes) {
   const seen: Meetings = {};
   return {
     seen,
+    /** Whether something is in a phase. */
+    isIn: (phase: Phase): boolean => eyes.rows(`SELECT 1 FROM ${PHASES[phase]} LIMIT 1`).length > 0,
     note(event: string): void {
       const [row] = eyes.rows(QUERY);
       if (!row) return;

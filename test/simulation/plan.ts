@@ -1,6 +1,8 @@
 import { createRandom, deriveSeed, draw, type Random } from '@lapel/device-sim/random';
 import type { ScenarioFile } from '@lapel/device-sim/scenario/scenario-file';
+import type { ServiceFault } from '@lapel/device-sim/service/service-fault';
 import { PARTS } from './parts.ts';
+import { type Phase as InPhase, PHASES } from './phases.ts';
 
 /** Trouble of the machine or the network, for a time. Milliseconds of the world. */
 export interface Spell {
@@ -27,7 +29,27 @@ export interface Plan {
   readonly scenario: ScenarioFile;
   readonly spells: readonly Spell[];
   readonly deeds: readonly Deed[];
+  readonly aims: readonly Aim[];
 }
+
+/** An event that waits for its moment: it happens as soon as something is in a phase. Most phases are short. */
+export interface Aim {
+  readonly does: AimedEvent;
+  readonly when: InPhase;
+  /** From when on it waits, in milliseconds of the world. */
+  readonly from: number;
+  readonly lasts: number;
+  /** As in a spell. */
+  readonly by?: number;
+}
+export type AimedEvent = ServiceFault | Spell['kind'] | Deed['does'];
+
+export const isSpell = (does: AimedEvent): does is Spell['kind'] => Object.hasOwn(SPELLS, does);
+export const isDeed = (does: AimedEvent): does is Deed['does'] => does !== 'restart' && Object.hasOwn(DEEDS, does);
+
+/** Whether the clock of the service is always right. */
+export const isTimeRight = ({ spells, aims }: Pick<Plan, 'spells' | 'aims'>): boolean =>
+  !spells.some(({ kind }) => kind === 'clock') && !aims.some(({ does }) => does === 'clock');
 
 /** Something that an administrator of the service does, at a moment of the world. */
 export interface Deed {
@@ -75,7 +97,18 @@ const SERVICE_FAULTS = ['restart', 'kill', 'kill', 'kill', 'freeze'] as const;
 const USUAL_SPELLS = ['slow-disk', 'cuts', 'silence', 'slow-network'] as const;
 /** Milliseconds by which a clock can be wrong. */
 const HOUR = 3_600_000;
-const LEAPS = [-HOUR, -30_000, -1_000, 1_000, 30_000, HOUR, -960 * HOUR, 960 * HOUR, 9_600 * HOUR] as const;
+const SMALL_LEAPS = [-HOUR, -30_000, -1_000, 1_000, 30_000, HOUR];
+const LEAPS = [...SMALL_LEAPS, -960 * HOUR, 960 * HOUR, 9_600 * HOUR];
+/** Events that can wait for a phase. */
+const AIMED: readonly AimedEvent[] = [
+  'kill',
+  'kill',
+  'kill',
+  'restart',
+  'freeze',
+  ...(Object.keys(SPELLS) as Spell['kind'][]),
+  ...(Object.keys(DEEDS) as Deed['does'][]).filter((deed) => deed !== 'restart'),
+];
 /** Settings that a rollout brings. */
 const SET_BY_ROLLOUTS = [
   { operation: 'setLanguage', parameters: { lang: 'de' } },
@@ -224,12 +257,35 @@ export function planOf(seed: number): Plan {
       .filter(({ by = 0 }) => by > 24 * HOUR)
       .map(({ from, lasts }): Deed => ({ does: 'restart', at: from + lasts + more.between(1_000, 20_000) })),
   ];
-  const isTimeRight = !moreSpells.some(({ kind }) => kind === 'clock');
-  const expectations = isTimeRight ? PROMISES : TIMELESS;
+  const aims: Aim[] = Array.from({ length: more.maybe(0.6) ? more.between(1, 3) : 0 }, () => {
+    const does = more.one(AIMED);
+    return {
+      does,
+      when: more.one(Object.keys(PHASES) as InPhase[]),
+      from: more.between(5_000, length),
+      lasts: more.between(500, 8_000),
+      ...(does === 'clock' && { by: more.one(SMALL_LEAPS) }),
+    };
+  });
+  // The operator of a scenario wants to see at a device that its connection has ended, which a silent one never tells.
+  const hasOperator = phases.some(({ actions = [] }) =>
+    actions.some((action) => OPERATORS.some((one) => one === action.do)),
+  );
+  const told = <Kind>(kind: Kind | 'silence'): Kind | 'cuts' | 'silence' =>
+    kind === 'silence' && hasOperator ? 'cuts' : kind;
+  const surroundings = {
+    spells: [...spells, ...moreSpells].map((spell) => ({ ...spell, kind: told(spell.kind) })),
+    deeds,
+    aims: aims.map((aim) => ({ ...aim, does: told(aim.does) })),
+  };
+  // Commands that may have expired are passed over until the clock is believed again, and are sent if it was wrong.
+  const isFarOff = moreSpells.some(({ by = 0 }) => by > 24 * HOUR);
+  const expectations = isTimeRight(surroundings)
+    ? PROMISES
+    : TIMELESS.filter((promise) => !isFarOff || promise !== 'unordered == 0');
   return {
     seed,
-    spells: [...spells, ...moreSpells],
-    deeds,
+    ...surroundings,
     scenario: { name: `world-${seed}`, seed, devices, groups, phases, settle: '10m', expectations },
   };
 }

@@ -7,9 +7,10 @@ import type { RunRecord } from '@lapel/device-sim/report/record';
 import type { Ids } from '../../src/runtime/ids.ts';
 import { BREAKAGES } from '../breakages/breakages.ts';
 import { patchedFiles } from '../breakages/planted-copy.ts';
+import { createAiming } from './aiming.ts';
 import { install } from './install.ts';
 import { PARTS } from './parts.ts';
-import type { Plan } from './plan.ts';
+import { type Deed, isDeed, isSpell, type Plan } from './plan.ts';
 import { ADMIN_TOKEN, local, runOptions } from './run-options.ts';
 import { ADDRESSES, createWorldService, useService } from './service.ts';
 import { bytesOf, uuidOf } from './timers.ts';
@@ -61,21 +62,24 @@ export interface Played {
 
 /** Plays the world of a plan. */
 export async function play(
-  { seed, scenario: file, spells, deeds }: Plan,
+  plan: Plan,
   { log, onEvent }: { log?: (line: string) => void; onEvent?: (line: string) => void } = {},
 ): Promise<Played> {
+  const { seed, scenario: file, spells, deeds, aims } = plan;
   const { scenario } = readScenario(JSON.stringify(file), file.name);
-  const { time, randomOf } = beginWorld(seed, spells, (event) => witness.met(event));
+  const { time, randomOf, begin } = beginWorld(seed, spells, (event) => witness.met(event));
   // Connections that were kept open lead to a world that is over.
   undici.setGlobalDispatcher(new undici.Agent());
   http.globalAgent = new http.Agent({ keepAlive: true, timeout: 5_000 });
   const root = mkdtempSync(join(MEMORY, 'lapel-world-'));
   const trace = createHash('sha256');
   let events = 0;
-  const witness = createWitness({ spells });
+  const witness = createWitness(plan);
+  let aiming: ReturnType<typeof createAiming> | undefined;
   time.onEvent = (at, program, kind) => {
     events += 1;
     witness.passed(at);
+    if (kind === 'disk') aiming?.look();
     const line = `${at.toFixed(3)} ${program} ${kind}\n`;
     trace.update(line);
     onEvent?.(line);
@@ -94,7 +98,7 @@ export async function play(
       root,
       newDatabase,
       witness,
-      async start(dataDir) {
+      async startService(dataDir) {
         const config = readConfig({
           env: {
             LAPEL_DATA_DIR: dataDir,
@@ -123,17 +127,28 @@ export async function play(
       { baseUrl: local('http', ADDRESSES.admin), token: ADMIN_TOKEN },
       randomOf(PARTS.administrators),
       (milliseconds, task) => time.plan(milliseconds, 'administrator', task),
-      service.restart,
+      () => service.control.play({ fault: 'restart', lasts: 0, node: null }),
     );
+    const act = (does: Deed['does']): void => {
+      witness.met(does);
+      administrators.do(does);
+    };
+    aiming = createAiming({
+      aims,
+      now: () => time.now,
+      isIn: witness.isIn,
+      happen: ({ does, lasts, by = 0 }) =>
+        time.plan(0, `aimed ${does}`, () => {
+          if (isSpell(does)) return begin({ kind: does, lasts, by });
+          if (isDeed(does)) return act(does);
+          service.control.play({ fault: does, lasts, node: null }).catch(() => undefined); // a start that fails ends the world by itself
+        }),
+    });
     const stopped = new AbortController();
     const record = await time.run(
       (async () => {
         await service.begin();
-        for (const deed of deeds)
-          time.plan(deed.at, deed.does, () => {
-            witness.met(deed.does);
-            administrators.do(deed);
-          });
+        for (const { at, does } of deeds) time.plan(at, does, () => act(does));
         const { record: made } = await run(runOptions(scenario), {
           stopped: stopped.signal,
           stream: { write: () => undefined },

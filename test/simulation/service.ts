@@ -12,6 +12,8 @@ export const ADDRESSES = { api: 8080, admin: 8081, mqtt: 1883, objects: 8082 } a
 
 /** Seconds in which everything comes to its end when nobody asks for more. */
 const PATIENCE = 120;
+/** The most starts on a full disk. */
+const MOST_STARTS = 30;
 
 const HEADER = 32;
 const FRAME_HEADER = 24;
@@ -22,8 +24,6 @@ interface Life {
   readonly folder: string;
   /** The service, once it has started. */
   service: Service | undefined;
-  /** Whether it was told to end. */
-  isEnding: boolean;
 }
 
 /** Bytes of a database's log that the disk has after a power cut: the frames that were written, and perhaps some more. */
@@ -58,17 +58,17 @@ function afterCrash(from: string, to: string, more: number): void {
 /** The service of a world: it is started, killed, stopped, and made to stand still. */
 export function createWorldService({
   root,
-  start,
+  startService,
   newDatabase,
   witness,
 }: {
   /** A folder for its data, on the disk of the machine. */
   root: string;
-  start(dataDir: string): Promise<Service>;
+  startService(dataDir: string): Promise<Service>;
   newDatabase: Buffer;
   witness: Pick<Witness, 'opened' | 'closes' | 'killed' | 'met' | 'isOver' | 'ends'>;
 }) {
-  const { time, network, logs, newProgram, randomOf } = world();
+  const { time, network, logs, disk, newProgram, randomOf } = world();
   const chance = randomOf(PARTS.faults);
   let lives = 0;
   let life: Life | undefined;
@@ -77,14 +77,29 @@ export function createWorldService({
 
   const folderOf = (number: number): string => join(root, String(number));
 
-  async function begin(): Promise<void> {
+  async function start(): Promise<void> {
     lives += 1;
     const program = newProgram(`service ${lives}`);
     const folder = folderOf(lives);
-    const own: Life = { program, folder, service: undefined, isEnding: false };
+    const own: Life = { program, folder, service: undefined };
     life = own;
-    own.service = await time.within(program, () => start(folder));
+    own.service = await time.within(program, () => startService(folder));
     witness.opened(join(folder, DATABASE));
+  }
+
+  /** Starts the service, again after a second when it could not start: a supervisor would do so. */
+  async function begin(): Promise<void> {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await start();
+      } catch (error) {
+        if (!disk.isFull || tries === MOST_STARTS || !life) throw error;
+        const { program, folder } = life;
+        program.isAlive = false;
+        network.drop(program);
+        renameSync(folder, folderOf(lives + 1));
+        await wait(1_000);
+      }
   }
 
   /** The program ends at once, wherever it is; the disk keeps the bytes that it has, and perhaps some more. */
@@ -104,7 +119,6 @@ export function createWorldService({
   async function stop(): Promise<void> {
     const ending = life;
     if (!ending) return;
-    ending.isEnding = true;
     witness.closes();
     const { program, folder, service } = ending;
     const ended = Promise.withResolvers<void>();
@@ -124,10 +138,20 @@ export function createWorldService({
   const wait = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => time.plan(milliseconds, 'fault over', resolve, time.around));
 
-  /** Stops and starts the service, unless it is away. */
-  async function restart(): Promise<void> {
-    if (!life?.service || life.isEnding) return;
-    await stop();
+  function freeze(lasts: number): Promise<void> {
+    witness.met('freeze');
+    if (life) life.program.resumesAt = time.now + lasts;
+    return wait(lasts);
+  }
+
+  /** Ends of the service come one after another, because a service that is away cannot end. */
+  let turn: Promise<void> = Promise.resolve();
+
+  async function end({ fault, lasts }: Parameters<ServiceControl['play']>[0]): Promise<void> {
+    witness.met(fault);
+    if (fault === 'kill') kill();
+    else await stop();
+    await wait(lasts);
     await begin();
   }
 
@@ -137,25 +161,19 @@ export function createWorldService({
     begin,
     kill,
     stop,
-    restart,
     get life(): Life | undefined {
       return life;
     },
     control: {
       crashes,
       crashed: crashed.promise,
-      async play({ fault, lasts }) {
-        witness.met(fault);
-        if (fault === 'freeze') {
-          if (life) life.program.resumesAt = time.now + lasts;
-          return wait(lasts);
-        }
-        if (fault === 'kill') kill();
-        else await stop();
-        await wait(lasts);
-        await begin();
+      play(fault) {
+        if (fault.fault === 'freeze') return freeze(fault.lasts);
+        turn = turn.then(() => end(fault));
+        return turn;
       },
       async [Symbol.asyncDispose]() {
+        await turn;
         for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
         witness.ends(time.now);
         await stop();

@@ -21,7 +21,7 @@ function smallerPhases(phase: Phase): Phase[] {
 
 /** Worlds that are smaller than this one by one step, the largest steps first. */
 function smaller(plan: Plan): Plan[] {
-  const { scenario, spells, deeds } = plan;
+  const { scenario, spells, deeds, aims } = plan;
   const having = (changed: Partial<Scenario>): Plan => ({ ...plan, scenario: { ...scenario, ...changed } });
   const { phases, groups = [], devices } = scenario;
   const fewer = [Math.ceil(devices / 2), devices - 1].filter((count) => count >= groups.length && count < devices);
@@ -30,6 +30,7 @@ function smaller(plan: Plan): Plan[] {
       ? phases.map((_, place) => having({ phases: without(phases, place) as Scenario['phases'] }))
       : []),
     ...spells.map((_, place) => ({ ...plan, spells: without(spells, place) })),
+    ...aims.map((_, place) => ({ ...plan, aims: without(aims, place) })),
     ...deeds.map((_, place) => ({ ...plan, deeds: without(deeds, place) })),
     ...fewer.map((count) => having({ devices: count })),
     ...groups.flatMap((group, place) =>

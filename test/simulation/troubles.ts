@@ -8,13 +8,14 @@ const CUT_EVERY = 400;
 
 type Played = Pick<World, 'network' | 'time' | 'logs' | 'wrongClock'>;
 
-/** Lets the troubles of a plan happen to the network, to the disk and to the clock of the service. */
-export function trouble(
+type Trouble = Omit<Spell, 'from'>;
+
+/** Makes the troubles of the network, of the disk and of the service's clock: the function lets one begin. */
+export function createTroubles(
   world: Played,
-  spells: readonly Spell[],
   chance: Random,
   onTrouble: (kind: string) => void,
-): void {
+): (trouble: Trouble) => void {
   const { network, time, logs, wrongClock } = world;
   const anyOf = (): WorldSocket | undefined => {
     // A receiver that hangs cannot tell that its connection was cut, and would blame the service for the next attempt.
@@ -23,7 +24,7 @@ export function trouble(
     );
     return open[Math.trunc(chance() * open.length)];
   };
-  const begins: Record<Spell['kind'], (spell: Spell) => void> = {
+  const begins: Record<Spell['kind'], (trouble: Trouble) => void> = {
     'slow-disk': () => undefined,
     'slow-network': () => undefined,
     'full-disk': () => {
@@ -52,12 +53,10 @@ export function trouble(
     },
     clock: () => wrongClock(0),
   };
-  for (const spell of spells) {
-    time.plan(spell.from, spell.kind, () => {
-      if (spell.kind !== 'cuts') onTrouble(spell.kind);
-      begins[spell.kind](spell);
-    });
-    const end = ends[spell.kind];
-    if (end) time.plan(spell.from + spell.lasts, `${spell.kind} over`, end);
-  }
+  return (trouble) => {
+    if (trouble.kind !== 'cuts') onTrouble(trouble.kind);
+    begins[trouble.kind](trouble);
+    const end = ends[trouble.kind];
+    if (end) time.plan(trouble.lasts, `${trouble.kind} over`, end);
+  };
 }

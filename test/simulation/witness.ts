@@ -1,7 +1,7 @@
 import { DatabaseEyes } from './database-eyes.ts';
 import { createInvariants } from './invariants.ts';
 import { createMeetings, eventOfCall, type Meetings } from './meetings.ts';
-import type { Plan } from './plan.ts';
+import { isTimeRight, type Plan } from './plan.ts';
 
 /** Milliseconds of a world between two looks at its database. */
 const LOOK_EVERY = 2_000;
@@ -15,9 +15,9 @@ export interface Seen {
 }
 
 /** Sees the database of a world from outside of the service: it judges it again and again, and notes what meets what. */
-export function createWitness({ spells }: Pick<Plan, 'spells'>) {
+export function createWitness(plan: Pick<Plan, 'spells' | 'aims'>) {
   const eyes = new DatabaseEyes();
-  const invariants = createInvariants(eyes, { isTimeRight: !spells.some(({ kind }) => kind === 'clock') });
+  const invariants = createInvariants(eyes, { isTimeRight: isTimeRight(plan) });
   const meetings = createMeetings(eyes);
   let next = 0;
 
@@ -43,6 +43,7 @@ export function createWitness({ spells }: Pick<Plan, 'spells'>) {
       eyes.use(undefined);
       invariants.forget();
     },
+    isIn: meetings.isIn,
     isOver: invariants.isOver,
     /** Called when all faults are over, and what was asked for had time to come to its end. */
     ends(at: number): void {

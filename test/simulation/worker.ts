@@ -1,6 +1,6 @@
 // Plays the worlds of the plans in a file, one after another, and writes a line of JSON for each. The command starts it.
 import { readFileSync, writeSync } from 'node:fs';
-import type { Plan } from './plan.ts';
+import { isTimeRight, type Plan } from './plan.ts';
 import { play } from './play.ts';
 import { type Told, untold } from './told.ts';
 
@@ -8,8 +8,8 @@ const [plans = '', log = ''] = process.argv.slice(2);
 const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`);
 
 /** The simulator judges some rules that no scenario names, and that speak of times. */
-const isJudged = ({ spells, scenario }: Plan, text: string): boolean =>
-  !spells.some(({ kind }) => kind === 'clock') || scenario.expectations?.includes(text) === true;
+const isJudged = (plan: Plan, text: string): boolean =>
+  isTimeRight(plan) || plan.scenario.expectations?.includes(text) === true;
 
 for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
   const began = process.hrtime.bigint();

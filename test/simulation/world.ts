@@ -3,7 +3,7 @@ import { type Conditions, Network } from './network.ts';
 import { PARTS } from './parts.ts';
 import type { Spell } from './plan.ts';
 import { type Program, WorldTime } from './time.ts';
-import { trouble } from './troubles.ts';
+import { createTroubles } from './troubles.ts';
 
 /** The disk of a world: how long it takes until it has the log. */
 export interface DiskConditions {
@@ -34,6 +34,8 @@ export interface World {
   newProgram(name: string): Program;
   /** Sets the clock of the service's machine. */
   wrongClock(by: number): void;
+  /** Lets a trouble begin now. */
+  begin(spell: Omit<Spell, 'from'>): void;
   /** A separate source of chance for each part of the world. */
   randomOf(part: number): Random;
 }
@@ -67,7 +69,7 @@ function numbersOf(seed: number, time: WorldTime): Random {
   };
 }
 
-/** Begins a new world; the former one is over. `onTrouble` is told of each trouble when it begins. */
+/** Begins a new world; the former one is over. `onTrouble` is told of each trouble when it happens. */
 export function beginWorld(
   seed: number,
   spells: readonly Spell[] = [],
@@ -75,8 +77,8 @@ export function beginWorld(
 ): World {
   const randomOf = (part: number): Random => createRandom(deriveSeed(seed, part));
   const time = new WorldTime();
-  const isNow = (kind: Spell['kind']): boolean =>
-    spells.some(({ kind: one, from, lasts }) => one === kind && time.now >= from && time.now < from + lasts);
+  const until = new Map<Spell['kind'], number>();
+  const isNow = (kind: Spell['kind']): boolean => time.now < (until.get(kind) ?? 0);
   const [ofNetwork, ofDisk] = [randomOf(PARTS.network), randomOf(PARTS.disk)];
   chance = { numbers: numbersOf(seed, time), bytes: randomOf(PARTS.bytes) };
   const conditions: Conditions = {
@@ -93,7 +95,7 @@ export function beginWorld(
   };
   let program: Program | undefined;
   let ahead = 0;
-  present = {
+  const made: World = {
     seed,
     time,
     network: new Network(time, conditions),
@@ -108,7 +110,13 @@ export function beginWorld(
       ahead = by;
       if (program) program.ahead = by;
     },
+    begin(spell) {
+      until.set(spell.kind, Math.max(until.get(spell.kind) ?? 0, time.now + spell.lasts));
+      begin(spell);
+    },
   };
-  trouble(present, spells, randomOf(PARTS.trouble), onTrouble);
-  return present;
+  const begin = createTroubles(made, randomOf(PARTS.trouble), onTrouble);
+  present = made;
+  for (const spell of spells) time.plan(spell.from, spell.kind, () => made.begin(spell));
+  return made;
 }
