@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { BREAKAGES } from '../breakages/breakages.ts';
 import { inSlots } from '../breakages/in-slots.ts';
+import { FAULTS } from './faults.ts';
 import { meetingsText } from './meetings.ts';
 import { type Plan, planOf } from './plan.ts';
 import { shrink } from './shrink.ts';
@@ -25,7 +25,7 @@ promise, and the command that plays it again. The exit code is 0 if none does, 1
   --shrink       makes that world smaller, as long as it still breaks it
   --meetings     prints which events have met which phases of commands, rollouts and deliveries, and which never did
   --log          prints all that happens in the world, and the log of the service, on standard error
-  --break NAME   plants a fault into the service: one of those of npm run try -- breakages --list
+  --break NAME   plants a fault into the service: one of those of npm run try -- breakages --list, or of planted.ts
   --faults TEXT  plants each fault whose name has this text, and counts the seeds until one shows it
 `;
 
@@ -61,7 +61,7 @@ if (values.help) {
   process.stdout.write(HELP);
   process.exit(0);
 }
-if (values.break !== undefined && !BREAKAGES.some(({ name }) => name === values.break))
+if (values.break !== undefined && !FAULTS.some(({ name }) => name === values.break))
   refuse(`--break: ${values.break} is no breakage`);
 
 const plans: Plan[] =
@@ -94,7 +94,7 @@ async function findFaults(names: readonly string[]): Promise<number> {
   return found.length === names.length ? 0 : 1;
 }
 if (values.faults !== undefined) {
-  const names = BREAKAGES.map(({ name }) => name).filter((name) => name.includes(values.faults!));
+  const names = FAULTS.map(({ name }) => name).filter((name) => name.includes(values.faults!));
   process.exit(await findFaults(names));
 }
 

@@ -5,9 +5,9 @@ import http from 'node:http';
 import { join } from 'node:path';
 import type { RunRecord } from '@lapel/device-sim/report/record';
 import type { Ids } from '../../src/runtime/ids.ts';
-import { BREAKAGES } from '../breakages/breakages.ts';
 import { patchedFiles } from '../breakages/planted-copy.ts';
 import { createAiming } from './aiming.ts';
+import { FAULTS } from './faults.ts';
 import { install } from './install.ts';
 import { PARTS } from './parts.ts';
 import { type Deed, isDeed, isSpell, type Plan } from './plan.ts';
@@ -19,7 +19,7 @@ import { beginWorld } from './world.ts';
 
 beginWorld(0); // while modules are loaded
 const { LAPEL_SIMULATED_BREAKAGE: planted } = process.env;
-const breakage = BREAKAGES.find(({ name }) => name === planted);
+const breakage = FAULTS.find(({ name }) => name === planted);
 await install(patchedFiles(breakage?.patches ?? []));
 // Everything below is loaded in the world, so that it gets the world's time and sockets.
 const { createAdministrators } = await import('./administrators.ts');
@@ -94,6 +94,10 @@ export async function play(
       bytes,
       uuid: () => uuidOf(chance),
     };
+    const told = (line: string): void => {
+      witness.logged(time.now, line);
+      log?.(line);
+    };
     const service = createWorldService({
       root,
       newDatabase,
@@ -114,7 +118,7 @@ export async function play(
           clock: { ...systemClock, now: createTime(Date.now, () => performance.now()) },
           ids,
           keepsHistory: false,
-          log: createLog({ level: log ? 'info' : 'silent', ...(log && { destination: { write: log } as never }) }),
+          log: createLog({ level: log ? 'info' : 'error', destination: { write: told } as never }),
         });
       },
     });

@@ -1,4 +1,5 @@
 import { DatabaseEyes } from './database-eyes.ts';
+import { createErrors } from './errors.ts';
 import { createInvariants } from './invariants.ts';
 import { createMeetings, eventOfCall, type Meetings } from './meetings.ts';
 import { isTimeRight, type Plan } from './plan.ts';
@@ -19,6 +20,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims'>) {
   const eyes = new DatabaseEyes();
   const invariants = createInvariants(eyes, { isTimeRight: isTimeRight(plan) });
   const meetings = createMeetings(eyes);
+  const errors = createErrors(plan);
   let next = 0;
 
   return {
@@ -34,6 +36,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims'>) {
       const event = eventOfCall(method, new URL(url).pathname);
       if (event !== undefined) meetings.note(event);
     },
+    logged: errors.logged,
     /** Called when the service has opened its database. */
     opened: (file: string): void => eyes.use(file),
     /** Called before the service closes its database. */
@@ -50,7 +53,11 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims'>) {
       invariants.look(at);
       invariants.lookAtTheEnd(at);
     },
-    seen: (): Seen => ({ broken: invariants.broken(), looks: invariants.looks(), meetings: meetings.seen }),
+    seen: (): Seen => ({
+      broken: [...invariants.broken(), ...errors.broken()],
+      looks: invariants.looks(),
+      meetings: meetings.seen,
+    }),
   };
 }
 
