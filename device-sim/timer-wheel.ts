@@ -69,7 +69,8 @@ export function createTimerWheel(real: Timers): Timers {
   function nextTick(): number {
     const turn = (Math.floor(current / SLOTS) + 1) * SLOTS;
     for (let tick = current + 1; tick < turn; tick += 1) if (!isEmpty(near[tick % SLOTS]!)) return tick;
-    return turn;
+    // Turns without a task are passed over, so a fleet at rest wakes nobody.
+    for (let tick = turn; ; tick += SLOTS) if (!isEmpty(far[(tick / SLOTS) % SLOTS]!)) return tick;
   }
 
   /** Sets the real timer to the next tick at which something must be done. */

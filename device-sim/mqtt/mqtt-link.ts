@@ -1,6 +1,7 @@
 import type { IPublishPacket, Packet } from 'mqtt-packet';
 import { Addresses } from './addresses.ts';
 import { degraded } from './degraded-wire.ts';
+import { keepAliveSeconds } from './keep-alive.ts';
 import { isRefusal, LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { packetBytes, type Rest, readPackets } from './packets.ts';
@@ -10,12 +11,8 @@ import { type Wire, type WireEnd, wireTo } from './wire.ts';
 const FAREWELL_MILLISECONDS = 2000;
 /** From opening the socket until connected and subscribed. */
 const OPENING_MILLISECONDS = 30_000;
-const KEEPALIVE_SECONDS = 60;
-/**
- * Milliseconds between two pings: well below the keep-alive in CONNECT [MQTT-3.1.2-23]. If nothing arrives between two
- * pings, the connection is dead.
- */
-const PING_MILLISECONDS = KEEPALIVE_SECONDS * 750;
+/** Milliseconds between two pings, well below the keep-alive. If nothing arrives between two, the connection is dead. */
+const pingMilliseconds = (): number => keepAliveSeconds() * 750;
 
 /** `opening`: until CONNACK; `subscribing`: until SUBACK; `leaving`: nothing may follow a DISCONNECT [MQTT-3.14.4-2]. */
 type State = 'closed' | 'opening' | 'subscribing' | 'online' | 'leaving';
@@ -151,7 +148,7 @@ class MqttLink implements Link, WireEnd {
       protocolId: 'MQTT',
       protocolVersion: 4,
       clean,
-      keepalive: KEEPALIVE_SECONDS,
+      keepalive: keepAliveSeconds(),
       clientId: deviceId,
       username: deviceId,
       ...(this.#credential !== undefined && { password: Buffer.from(this.#credential) }),
@@ -238,7 +235,7 @@ class MqttLink implements Link, WireEnd {
     }
     this.#pinged = true;
     this.#send({ cmd: 'pingreq' });
-    this.#cancelTimer = this.#options.timers.after(PING_MILLISECONDS, () => this.#ping());
+    this.#cancelTimer = this.#options.timers.after(pingMilliseconds(), () => this.#ping());
   }
 
   #accepted(sessionPresent: boolean): void {
@@ -253,7 +250,7 @@ class MqttLink implements Link, WireEnd {
   #becomeOnline(sessionPresent: boolean): void {
     this.#state = 'online';
     this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.timers.after(PING_MILLISECONDS, () => this.#ping());
+    this.#cancelTimer = this.#options.timers.after(pingMilliseconds(), () => this.#ping());
     if (this.#options.clean) this.#outbox.unsend();
     // With the packet ids of the first time [MQTT-4.4.0-1], and marked as repetitions [MQTT-3.3.1-1].
     for (const [messageId, message] of this.#outbox.sent()) this.#sendMessage(messageId, message, true);

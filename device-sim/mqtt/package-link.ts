@@ -1,10 +1,10 @@
 import { connect, type MqttClient } from 'mqtt';
 import { Addresses } from './addresses.ts';
+import { keepAliveSeconds } from './keep-alive.ts';
 import { LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
 
 const FAREWELL_MILLISECONDS = 2000;
 const OPENING_MILLISECONDS = 30_000;
-const KEEPALIVE_SECONDS = 60;
 
 interface Outgoing {
   readonly topic: string;
@@ -120,7 +120,7 @@ export function createPackageLink(options: LinkOptions): Link {
       ...options.certificate,
       protocolVersion: 4,
       clean,
-      keepalive: KEEPALIVE_SECONDS,
+      keepalive: keepAliveSeconds(),
       connectTimeout: OPENING_MILLISECONDS,
       reconnectPeriod: 0,
       resubscribe: false,

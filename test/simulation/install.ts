@@ -34,6 +34,13 @@ export const REPLACED: Readonly<Record<string, { by: string; because: string }>>
     by: 'undici-timers.cjs',
     because: 'its one timer for all programs of the process would end with the first of them',
   },
+  'src/runtime/slow-look': {
+    by: 'slow-look',
+    because: 'it is the real one, and looks less often in a long world, where it would be most events',
+  },
+  'device-sim/mqtt/keep-alive': { by: 'keep-alive', because: 'pings would be most events of a long world' },
+  'device-sim/scenario/sampler': { by: 'sampler', because: 'nobody looks at the curves of a world' },
+  'device-sim/watch': { by: 'watch', because: 'nobody looks at the display of a world' },
   'device-sim/service/own-service': { by: 'own-service', because: 'the service is in this process' },
   'device-sim/scenario/own-pace': { by: 'own-pace', because: 'the machine may be slow; the world is not' },
   'device-sim/scenario/service-watch': {

@@ -9,6 +9,7 @@ import { type Plan, planOf } from './plan.ts';
 import { shrink } from './shrink.ts';
 import type { Told } from './told.ts';
 import { playWorlds } from './worlds.ts';
+import { yearOf } from './year.ts';
 
 const BAD_USAGE = 2;
 const HELP = `npm run simulate -- [options]
@@ -20,6 +21,8 @@ promise, and the command that plays it again. The exit code is 0 if none does, 1
   --seed N       the first seed (1)
   --count N      how many seeds are played (20)
   --jobs N       how many worlds are played at a time (one for each processor)
+  --months N     plays months of ordinary life instead, of as many devices as --devices says (1000)
+  --devices N
   --world FILE   plays the world of a file in place of seeds
   --save FILE    writes the first world that breaks a promise into a file
   --shrink       makes that world smaller, as long as it still breaks it
@@ -34,6 +37,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '20' },
     jobs: { type: 'string', default: String(availableParallelism()) },
+    months: { type: 'string' },
+    devices: { type: 'string', default: '1000' },
     world: { type: 'string' },
     save: { type: 'string' },
     shrink: { type: 'boolean', default: false },
@@ -50,7 +55,7 @@ function refuse(problem: string): never {
   process.exit(BAD_USAGE);
 }
 
-function numberOf(name: 'seed' | 'count' | 'jobs'): number {
+function numberOf(name: 'seed' | 'count' | 'jobs' | 'devices' | 'months'): number {
   const number = Number(values[name]);
   return Number.isSafeInteger(number) && number > 0
     ? number
@@ -64,10 +69,14 @@ if (values.help) {
 if (values.break !== undefined && !FAULTS.some(({ name }) => name === values.break))
   refuse(`--break: ${values.break} is no breakage`);
 
-const plans: Plan[] =
-  values.world === undefined
-    ? Array.from({ length: numberOf('count') }, (_, place) => planOf(numberOf('seed') + place))
-    : [JSON.parse(readFileSync(values.world, 'utf8')) as Plan];
+function plansOf(): Plan[] {
+  const { world, months } = values;
+  if (world !== undefined) return [JSON.parse(readFileSync(world, 'utf8')) as Plan];
+  const seed = numberOf('seed');
+  if (months !== undefined) return [yearOf(seed, { devices: numberOf('devices'), months: numberOf('months') })];
+  return Array.from({ length: numberOf('count') }, (_, place) => planOf(seed + place));
+}
+const plans = plansOf();
 const jobs = numberOf('jobs');
 
 /** Plays all seeds against each fault, until one shows it. */

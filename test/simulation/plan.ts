@@ -1,6 +1,7 @@
 import { createRandom, deriveSeed, draw, type Random } from '@lapel/device-sim/random';
 import type { ScenarioFile } from '@lapel/device-sim/scenario/scenario-file';
 import type { ServiceFault } from '@lapel/device-sim/service/service-fault';
+import type { Pace } from './pace.ts';
 import { PARTS } from './parts.ts';
 import { type Phase as InPhase, PHASES } from './phases.ts';
 
@@ -30,6 +31,8 @@ export interface Plan {
   readonly spells: readonly Spell[];
   readonly deeds: readonly Deed[];
   readonly aims: readonly Aim[];
+  /** By default that of a short world. */
+  readonly pace?: Pace;
 }
 
 /** An event that waits for its moment: it happens as soon as something is in a phase. Most phases are short. */
@@ -67,8 +70,8 @@ export const DEEDS = {
   restart: 'the service is restarted, as an alarm asks for after its clock was put back by more than a day',
 } as const satisfies Record<string, string>;
 
-type Phase = ScenarioFile['phases'][number];
-type Action = NonNullable<Phase['actions']>[number];
+export type Phase = ScenarioFile['phases'][number];
+export type Action = NonNullable<Phase['actions']>[number];
 type Group = NonNullable<ScenarioFile['groups']>[number];
 
 const SETTINGS = ['setWifi', 'setApn', 'setLanguage', 'setBluetooth'] as const;
@@ -116,10 +119,10 @@ const SET_BY_ROLLOUTS = [
 ] as const satisfies readonly Pick<Action, 'operation' | 'parameters'>[];
 const OPERATORS = ['newCredential', 'moveDevice', 'replaceDevice'] as const;
 const NETWORKS = ['good', 'good', 'wifi', 'lte', 'tunnel', 'flaky'] as const;
-const PACKAGE = 'com.example.camera';
+export const release = (version: string) => ({ package: 'com.example.camera', version, size: '20 kB' });
 
 /** Expectations that hold in every world: the promises. */
-const PROMISES = [
+export const PROMISES = [
   'lost == 0',
   'doubled == 0',
   'unordered == 0',
@@ -184,9 +187,9 @@ export function planOf(seed: number): Plan {
     }),
   }));
   let versions = 0;
-  const release = () => {
+  const nextRelease = () => {
     versions += 1;
-    return { package: PACKAGE, version: `1.${versions}.0`, size: '20 kB' };
+    return release(`1.${versions}.0`);
   };
   const stage = () => ({
     percent: between(10, 60),
@@ -197,7 +200,7 @@ export function planOf(seed: number): Plan {
   const rollout = (): Action => ({
     do: 'rollout',
     after: milliseconds(0, 3000),
-    ...(maybe(0.4) ? { release: release() } : one(SET_BY_ROLLOUTS)),
+    ...(maybe(0.4) ? { release: nextRelease() } : one(SET_BY_ROLLOUTS)),
     ...(maybe(0.6) && { stages: [stage()], approve: `${between(1, 15)}s` }),
     ...(maybe(0.5) && { abort: { failedPercent: between(10, 60), minimumResults: 2 } }),
     ...(maybe(0.3) && { expireIn: '60s' }),
@@ -214,7 +217,7 @@ export function planOf(seed: number): Plan {
     ),
     ...some(READS, 0.2).map((action): Action => ({ do: action, rate: `${between(2, 20)}/m` })),
     ...(maybe(0.5) ? [{ do: 'cancel', rate: `${between(2, 20)}/m` } as Action] : []),
-    ...(maybe(0.4) ? [{ do: 'install', each: 1, within: '20s', release: release() } as Action] : []),
+    ...(maybe(0.4) ? [{ do: 'install', each: 1, within: '20s', release: nextRelease() } as Action] : []),
     ...(maybe(0.6) ? [rollout()] : []),
     ...some(OPERATORS, 0.15).map((action): Action => ({ do: action, rate: `${between(1, 6)}/m` })),
   ];

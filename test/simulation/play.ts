@@ -67,7 +67,7 @@ export async function play(
 ): Promise<Played> {
   const { seed, scenario: file, spells, deeds, aims } = plan;
   const { scenario } = readScenario(JSON.stringify(file), file.name);
-  const { time, randomOf, begin } = beginWorld(seed, spells, (event) => witness.met(event));
+  const { time, randomOf, begin } = beginWorld(seed, spells, (event) => witness.met(event), plan.pace);
   // Connections that were kept open lead to a world that is over.
   undici.setGlobalDispatcher(new undici.Agent());
   http.globalAgent = new http.Agent({ keepAlive: true, timeout: 5_000 });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { SHORT } from './pace.ts';
 
 /** Milliseconds since 1970 at which every world begins: a Monday. */
 export const BEGIN = Date.UTC(2026, 5, 1);
@@ -72,9 +73,6 @@ const settled = (): Promise<void> => new Promise((resolve) => turnOfTheLoop(reso
 /** The world waits for something that cannot happen, or goes round in a circle. */
 export class Stuck extends Error {}
 
-/** More events than any world of a plan has; one with more goes round in a circle. */
-const MOST_EVENTS = 3_000_000;
-
 /**
  * The time of a world. Nothing in it takes time but what is planned: the next planned moment is the next that happens, and
  * happens at once. `onEvent` is told of each.
@@ -85,11 +83,17 @@ export class WorldTime {
   readonly #running = new AsyncLocalStorage<Program>();
   /** Work of the machine itself (a file that is read, a key that is made): it takes no time of the world. */
   readonly #outside: { done: Promise<unknown>; deliver: () => void; program: Program }[] = [];
+  readonly #mostEvents: number;
   #now = 0;
   #orders = 0;
   /** The number of the event that happens. */
   turn = 0;
   onEvent: (at: number, program: string, kind: string) => void = () => undefined;
+
+  /** `mostEvents`: a world with more events goes round in a circle. */
+  constructor(mostEvents = SHORT.mostEvents) {
+    this.#mostEvents = mostEvents;
+  }
 
   /** Milliseconds since the world began. */
   get now(): number {
@@ -136,7 +140,7 @@ export class WorldTime {
     };
     until.then(over, over);
     for (let events = 0; ; events += 1) {
-      if (events > MOST_EVENTS) throw new Stuck(`the world goes on after ${MOST_EVENTS} events`);
+      if (events > this.#mostEvents) throw new Stuck(`the world goes on after ${this.#mostEvents} events`);
       await settled();
       if (isOver) return until;
       const outside = this.#outside.shift();

@@ -1,5 +1,6 @@
 import { createRandom, deriveSeed, type Random } from '@lapel/device-sim/random';
 import { type Conditions, Network } from './network.ts';
+import { type Pace, SHORT } from './pace.ts';
 import { PARTS } from './parts.ts';
 import type { Spell } from './plan.ts';
 import { type Program, WorldTime } from './time.ts';
@@ -25,6 +26,7 @@ export interface OpenLog {
 /** Everything that a seed decides, of the world that this process plays. */
 export interface World {
   readonly seed: number;
+  readonly pace: Pace;
   readonly time: WorldTime;
   readonly network: Network;
   readonly disk: DiskConditions;
@@ -74,9 +76,10 @@ export function beginWorld(
   seed: number,
   spells: readonly Spell[] = [],
   onTrouble: (kind: string) => void = () => undefined,
+  pace: Pace = SHORT,
 ): World {
   const randomOf = (part: number): Random => createRandom(deriveSeed(seed, part));
-  const time = new WorldTime();
+  const time = new WorldTime(pace.mostEvents);
   const until = new Map<Spell['kind'], number>();
   const isNow = (kind: Spell['kind']): boolean => time.now < (until.get(kind) ?? 0);
   const [ofNetwork, ofDisk] = [randomOf(PARTS.network), randomOf(PARTS.disk)];
@@ -97,6 +100,7 @@ export function beginWorld(
   let ahead = 0;
   const made: World = {
     seed,
+    pace,
     time,
     network: new Network(time, conditions),
     disk,

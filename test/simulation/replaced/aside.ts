@@ -9,10 +9,12 @@ const MILLISECONDS = 0.5;
 /** Reads on a connection of their own, as `createAside` does, but on this thread. */
 export function createAside(file: string, vault: Vault) {
   let opened: Sqlite.Database | undefined;
+  let prepared: ReturnType<typeof createStatements> | undefined;
   let isClosed = false;
   const statements = (): ReturnType<typeof createStatements> => {
     opened ??= new Sqlite(file, { readonly: true });
-    return createStatements(opened);
+    prepared ??= createStatements(opened);
+    return prepared;
   };
   const asked = (): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -1,0 +1,2 @@
+/** Nobody looks at the display of a world. */
+export const watch = () => (): void => undefined;
