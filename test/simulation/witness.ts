@@ -63,6 +63,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace'>) {
       broken: [...invariants.broken(), ...errors.broken()],
       looks: invariants.looks(),
       meetings: meetings.seen,
+      heldBack,
     }),
   };
 }
