@@ -136,7 +136,8 @@ const SOON = { seconds: 1 };
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
-  const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, shares } = parts;
+  const { strictPaths = [], changes, limit, requestTimeout, headersTimeout, connections } = parts;
+  const { failedLoginLimit = 0, shares } = parts;
   const { asking = createAsking(), developerOf, tracing = NO_TRACING } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
@@ -351,6 +352,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     metrics,
     onDrain: logins.release,
     ...(requestTimeout !== undefined && { requestTimeout }),
+    ...(headersTimeout !== undefined && { headersTimeout }),
     ...(connections && { connections }),
     entrance: parts.entrance,
     isShared: parts.proxies && ((address) => parts.proxies?.trusted.has(address) ?? false),

@@ -9,18 +9,20 @@ import { createWork } from '../../runtime/idle.ts';
 import { listenOn } from '../../runtime/listening.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createSocketBounds, type SocketBounds } from '../../runtime/socket-bounds.ts';
+import { endClient, TIMED_OUT } from './client-errors.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
-// Milliseconds. The head and body of a request must arrive within these times, else Node answers 408 and closes the
-// connection.
+// Milliseconds. The head and body of a request must arrive within these times, else it is answered 408 and its connection
+// closed.
 const REQUEST_TIMEOUT = 30_000;
+const HEADERS_TIMEOUT = 10_000;
 const TIMEOUTS = {
-  headersTimeout: 10_000,
   // Longer than the idle time of usual proxies (60 s), so that the proxy closes first and never while a request is on
   // its way.
   keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
 };
+// How often Node looks for requests that are late.
+const LOOK = 5_000;
 // Milliseconds within which a client must take some of its answer. A slow client needs several seconds to read the data
 // that the kernel has buffered for it, so a shorter time would close its connection by mistake.
 const STALL = 30_000;
@@ -45,6 +47,8 @@ export interface SocketLimits {
   connections?: { perAddress: number; total: number };
   /** Milliseconds within which a whole request must arrive. */
   requestTimeout?: number;
+  /** Milliseconds within which the head of a request must arrive. */
+  headersTimeout?: number;
   /** TLS and the PROXY protocol; undefined for plain HTTP. */
   entrance?: Entrance | undefined;
 }
@@ -75,6 +79,7 @@ export function createSockets({
   onDrain,
   connections = CONNECTIONS,
   requestTimeout = REQUEST_TIMEOUT,
+  headersTimeout = HEADERS_TIMEOUT,
   entrance,
   isShared,
 }: Parts): Sockets {
@@ -91,7 +96,9 @@ export function createSockets({
     ...(isShared && { isShared }),
     onBound: (bound) => metrics.httpRefused.inc({ bound }),
   });
-  const take = oneAtATime({
+  const { take, isOurs, isAnswering } = oneAtATime({
+    clock,
+    timeouts: { head: headersTimeout, whole: requestTimeout },
     addressOf: clientAddress,
     serve(request, response) {
       work.begun();
@@ -109,18 +116,27 @@ export function createSockets({
       if (draining) server.closeIdleConnections();
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
+    onSlow: (socket) => endClient(socket, TIMED_OUT, isAnswering(socket)),
   });
   const server = createWebServer({
     entrance,
-    // The listener checks Host itself, with a better error.
-    options: { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false },
+    options: {
+      ...TIMEOUTS,
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval: Math.min(LOOK, headersTimeout),
+      noDelay: true,
+      requireHostHeader: false, // the listener checks Host itself, with a better error
+    },
     take,
     admit: bounds.admit,
     secures: bounds.secures,
   });
   server.on('checkExpectation', take); // an unknown `Expect` header may be ignored (RFC 9110 10.1.1)
-  // There is no listener for `clientError`, because Node's own answers (400, 408, 431) are right for input that the
-  // HTTP parser refuses.
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === TIMED_OUT && isOurs(socket)) return;
+    endClient(socket, code, isAnswering(socket));
+  });
 
   async function drain(): Promise<void> {
     draining = true;

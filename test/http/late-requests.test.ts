@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import t, { type Test } from 'tap';
+import { createFakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
+import { startListener } from './listener-world.ts';
+
+// Milliseconds: Node counts these with the clock of the machine, the listener with the clock of the test.
+const TIME = 20;
+const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
+const POST = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 16\r\n\r\n';
+
+/** A connection, and what has arrived on it. */
+function open(t: Test, port: number, text: string) {
+  const socket = connect({ host: '127.0.0.1', port });
+  t.teardown(() => socket.destroy());
+  const one = { socket, received: '', closed: once(socket, 'close') };
+  socket.setEncoding('utf8').on('data', (piece: string) => (one.received += piece));
+  socket.write(text);
+  return one;
+}
+
+/** A connection that has sent `text`, on which a request is in work until `release` is called, and Node's time is over. */
+async function late(t: Test, text: string) {
+  const clock = createFakeClock();
+  const bounds = { clock, headersTimeout: TIME, requestTimeout: TIME };
+  const { port, held, entered, listener } = await startListener(t, undefined, bounds);
+  const client = open(t, port, text);
+  await entered.promise;
+  // Node looks at the older request first, so it has looked at that of the client when this one is ended.
+  const slow = open(t, port, 'GET /strict HT');
+  await slow.closed;
+  t.match(slow.received, /^HTTP\/1\.1 408 /, 'a client that is slow by itself is ended');
+  const timers = clock.timers();
+  /** Resolves when the listener waits for the rest, for which it sets a timer. */
+  const release = (): Promise<void> => {
+    held.resolve();
+    return until(() => client.socket.destroyed || clock.timers() === timers + 1);
+  };
+  const statuses = () => client.received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+  return { clock, client, release, statuses, idle: () => listener.idle() };
+}
+
+for (const [what, before] of [
+  ['while the service read no more from the connection', HELD.repeat(40)],
+  ['while an earlier request was in work', HELD],
+] as const) {
+  const answers = Array<string>(before.length / HELD.length).fill('200');
+
+  t.test(`a head that arrived in part ${what} is not late`, async (t) => {
+    const { client, release, statuses } = await late(t, `${before}GET /strict HT`);
+    await release();
+    client.socket.write('TP/1.1\r\nHost: a\r\n\r\nGET /strict HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await client.closed;
+    t.same(statuses(), [...answers, '200', '200']);
+  });
+
+  t.test(`a head that arrived in part ${what} has the whole time again`, async (t) => {
+    const { clock, client, release, statuses } = await late(t, `${before}GET /strict HT`);
+    await release();
+    clock.advance(TIME - 1);
+    await until(() => client.socket.destroyed || statuses().length === answers.length);
+    t.equal(client.socket.readyState, 'open');
+    clock.advance(1);
+    await client.closed;
+    t.same(statuses(), [...answers, '408']);
+  });
+
+  t.test(`a body that arrived in part ${what} is not late`, async (t) => {
+    const { client, release, statuses } = await late(t, `${before}${POST}{"client`);
+    await release();
+    client.socket.write(`Id":"a"}GET /strict HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    await client.closed;
+    t.same(statuses(), [...answers, '200', '200']);
+  });
+
+  t.test(`a body that arrived in part ${what} has the whole time again`, async (t) => {
+    const { clock, client, release, statuses } = await late(t, `${before}${POST}{"client`);
+    await release();
+    clock.advance(TIME - 1);
+    await until(() => client.socket.destroyed || statuses().length === answers.length);
+    t.equal(client.socket.readyState, 'open');
+    clock.advance(1);
+    await client.closed;
+    t.same(statuses(), [...answers, '408']);
+  });
+}
+
+t.test('a connection is not ended while it waits for its next request, after one that was late', async (t) => {
+  const { clock, client, release, statuses, idle } = await late(t, `${HELD}GET /strict HT`);
+  await release();
+  client.socket.write('TP/1.1\r\nHost: a\r\n\r\n');
+  while (statuses().length < 2) await once(client.socket, 'data');
+  await idle();
+  clock.advance(TIME);
+  client.socket.write('GET /strict HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  await client.closed;
+  t.same(statuses(), ['200', '200', '200']);
+});
