@@ -59,7 +59,8 @@ t.test('the balancer knows every node, at every port', async (t) => {
   t.same(ports, ['8080', '8081', '1883']);
   for (const port of ports) {
     t.match(balancer, new RegExp(`bind :${port}\\n`));
-    for (const node of nodes) t.match(balancer, new RegExp(`server ${node} ${node}:${port}\\n`));
+    for (const [index, node] of nodes.entries())
+      t.match(balancer, new RegExp(`server ${node} ${node}:${port} id ${index + 1}\\n`));
   }
   t.ok(services['balancer']?.volumes?.some((volume) => volume.startsWith('./deploy/haproxy.cfg:')));
 });

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
+import { startHaproxy } from '../../harness/haproxy.ts';
 import { startPostgres } from '../../harness/postgres-server.ts';
 import { ROOT } from '../release/lockfile.ts';
-import { start } from '../trial/programs.ts';
 import type { Tools } from './tools.ts';
 
 const TOKEN = 'administrator token of the three containers';
@@ -30,17 +30,6 @@ async function becomes(url: string, status: number): Promise<void> {
     if (performance.now() > until) throw new Error(`${url} answers ${found}, not ${status}`);
     await pause(200);
   }
-}
-
-/** The configuration of the balancer, for nodes on this machine. */
-function balancerOf(nodes: readonly string[]): string {
-  let text = readFileSync(join(ROOT, 'deploy/haproxy.cfg'), 'utf8').replace('maxconn 100000', 'maxconn 1000');
-  for (const node of nodes)
-    text = text.replaceAll(
-      new RegExp(`server ${node} ${node}:(\\d+)`, 'g'),
-      (_, port: string) => `server ${node} 127.0.0.1:${portOf(node, Number(port))} port ${portOf(node, PORTS.ADMIN)}`,
-    );
-  return text;
 }
 
 /**
@@ -74,11 +63,13 @@ export async function tryCluster(
   await Promise.all(nodes.map(startNode));
   for (const node of nodes) await becomes(`http://127.0.0.1:${portOf(node, PORTS.ADMIN)}/readyz`, 200);
 
-  const file = join(folder, 'haproxy.cfg');
-  writeFileSync(file, balancerOf(nodes));
-  await using _ = start(['haproxy', '-f', file], { env: { PATH: process.env['PATH'] ?? '' }, cwd: folder });
-  const url = `http://127.0.0.1:${PORTS.ADMIN}/admin/v1/developers`;
-  await becomes(`http://127.0.0.1:${PORTS.ADMIN}/readyz`, 200);
+  const ports = nodes.map((node) => ({
+    http: portOf(node, PORTS.HTTP),
+    admin: portOf(node, PORTS.ADMIN),
+    mqtt: portOf(node, PORTS.MQTT),
+  }));
+  await using haproxy = await startHaproxy(folder, ports);
+  const url = `http://127.0.0.1:${haproxy.admin}/admin/v1/developers`;
   const body = JSON.stringify({ developerId: 'acme', name: 'Acme', deviceLimit: 10 });
   assert.equal((await fetch(url, { method: 'POST', headers: HEADERS, body })).status, 201);
   for (const node of nodes) {

@@ -1,0 +1,205 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
+import { startHaproxy } from '@lapel/tools/harness/haproxy';
+import mqttPacket from 'mqtt-packet';
+import t, { type Test } from 'tap';
+import { Agent, request } from 'undici';
+import { createAuthority } from '../broker/authority.ts';
+import { missing } from '../installed.ts';
+import { connectBytes } from '../raw-device.ts';
+import { until } from '../until.ts';
+import { deviceIdOf } from '../world.ts';
+import { missingProxy } from './proxy-files.ts';
+import { type StubNode, startNodes } from './stub-nodes.ts';
+
+const skip = missingProxy('haproxy');
+const DEVICES = Array.from({ length: 120 }, (_, index) => deviceIdOf(7_000 + index));
+/** Checks are quick here, and so is the end of the wait for a client that says nothing. */
+const QUICK = (config: string): string =>
+  config
+    .replace('timeout connect 5s', 'timeout connect 5s\n  timeout check 20s')
+    .replace('inter 1s fall 2', 'inter 100ms fall 1')
+    .replace('inspect-delay 5s', 'inspect-delay 200ms');
+
+interface Started {
+  folder?: string;
+  ca?: Buffer;
+  change?(config: string): string;
+  nodes?: number;
+  ready?: number;
+}
+
+/** HAProxy with the example for clusters before nodes, and the ways to ask which node a device or a call gets. */
+async function start(t: Test, options: Started = {}) {
+  const { folder = t.testdir({}), ca, change = (text) => text, nodes: count = 3, ready = count } = options;
+  const nodes = await startNodes(t, count, ready);
+  const haproxy = await startHaproxy(
+    folder,
+    nodes.map(({ ports }) => ports),
+    (config) => change(QUICK(config)),
+  );
+  t.teardown(() => haproxy[Symbol.asyncDispose]());
+  const agent = new Agent({ connections: 4, connect: { ca } as object });
+  t.teardown(() => agent.destroy());
+  const origin = `${ca ? 'https' : 'http'}://127.0.0.1:${haproxy.http}`;
+  const connect = () => {
+    const at = { host: '127.0.0.1', port: haproxy.mqtt };
+    return ca ? connectTls({ ...at, ca }) : connectTcp(at);
+  };
+  const nodeOfBytes = async (...parts: readonly Buffer[]): Promise<string> => {
+    const socket = connect();
+    for (const part of parts) {
+      // Each part is a piece of its own, because the next one is sent only in a later turn.
+      socket.write(part);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return text(socket);
+  };
+  return {
+    nodes,
+    haproxy,
+    nodeOfBytes,
+    nodeOfDevice: (deviceId: string) => nodeOfBytes(connectBytes({ deviceId, credential: 'secret' })),
+    nodeOfCall: async (path: string, method: 'GET' | 'PUT' = 'GET'): Promise<string> => {
+      const body = method === 'PUT' ? '[]' : null;
+      const answer = await request(`${origin}${path}`, { method, body, dispatcher: agent });
+      return answer.body.text();
+    },
+  };
+}
+type Site = Awaited<ReturnType<typeof start>>;
+
+const callOf = (deviceId: string): string => `/v1/applications/app/devices/${deviceId}/settings/wifi`;
+const placesOf = ({ nodeOfDevice }: Site): Promise<string[]> => Promise.all(DEVICES.map(nodeOfDevice));
+const callsOf = ({ nodeOfCall }: Site): Promise<string[]> =>
+  Promise.all(DEVICES.map((deviceId) => nodeOfCall(callOf(deviceId), 'PUT')));
+
+const ofTls = (pem: string) => (config: string) =>
+  config
+    .replaceAll(/^( +bind .*)$/gm, (line) => (line.includes('8081') ? line : `${line} ssl crt ${pem}`))
+    .replaceAll(/(?<=backend mqtt\n(?:.*\n)*?)( +server .*)$/gm, '$1 send-proxy-v2');
+
+t.test('a device and the calls about it get to the same node, and each node gets a share', { skip }, async (t) => {
+  const site = await start(t);
+  const places = await placesOf(site);
+  t.same(await callsOf(site), places);
+  for (const node of ['1', '2', '3'])
+    t.ok(places.filter((place) => place === node).length > DEVICES.length / 5, `node ${node}`);
+});
+
+t.test(
+  'so it is when the balancer has the certificates, and names the clients',
+  {
+    skip: skip || missing.openssl(),
+  },
+  async (t) => {
+    const folder = t.testdir({ tls: {} });
+    const authority = createAuthority(join(folder, 'tls'), 'site');
+    const { certFile, keyFile } = authority.sign('server');
+    const pem = join(folder, 'tls', 'both.pem');
+    writeFileSync(pem, Buffer.concat([readFileSync(certFile), readFileSync(keyFile)]));
+    const site = await start(t, { folder, ca: readFileSync(authority.ca), change: ofTls(pem) });
+    t.same(await callsOf(site), await placesOf(site));
+    const all = (of: (node: StubNode) => Set<string>) => [...new Set(site.nodes.flatMap((node) => [...of(node)]))];
+    t.same(
+      all(({ named }) => named),
+      ['127.0.0.1'],
+    );
+    t.same(
+      all(({ forwarded }) => forwarded),
+      ['127.0.0.1'],
+    );
+  },
+);
+
+t.test('a device is known in each form of its call and of its CONNECT', { skip }, async (t) => {
+  const { nodeOfCall, nodeOfDevice, nodeOfBytes } = await start(t);
+  for (const deviceId of DEVICES.slice(0, 12)) {
+    const node = await nodeOfDevice(deviceId);
+    const escaped = `%${deviceId.charCodeAt(0).toString(16)}${deviceId.slice(1)}`;
+    for (const path of [
+      `/v1/applications/app/devices/${deviceId}`,
+      `/v1/applications/app/devices/${deviceId}?expiry=60`,
+      `/v1/applications/%E3%82%A2%2Fb/devices/${deviceId}/status`,
+      `/v1/applications/app/devices/${escaped}/apps`,
+      `/v1/devices/${deviceId}/hardware-properties`,
+    ])
+      t.equal(await nodeOfCall(path), node, path);
+    const bytes = connectBytes({ deviceId, credential: 'secret' });
+    t.equal(await nodeOfBytes(bytes.subarray(0, 5), bytes.subarray(5, 20), bytes.subarray(20)), node, 'in pieces');
+    const version5 = mqttPacket.generate({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 5,
+      clientId: deviceId,
+      clean: true,
+      keepalive: 9,
+    });
+    t.equal(await nodeOfBytes(version5), node, 'MQTT 5');
+  }
+});
+
+t.test('a call about no device, and a client without an identifier, get to any node', { skip }, async (t) => {
+  const { nodeOfCall, nodeOfBytes } = await start(t);
+  for (const path of ['/v1/applications/app', '/v1/applications/app/devices/status', '/docs', '/v1/devices//x']) {
+    const nodes = await Promise.all(Array.from({ length: 12 }, () => nodeOfCall(path)));
+    t.same([...new Set(nodes)].sort(), ['1', '2', '3'], path);
+  }
+  t.match(await nodeOfBytes(Buffer.from('no CONNECT')), /^[123]$/);
+  t.match(await nodeOfBytes(connectBytes({ deviceId: '', credential: 'secret' }, true)), /^[123]$/);
+  const will = { topic: 'devices/x/events', payload: Buffer.alloc(60_000), qos: 1, retain: false } as const;
+  const long = mqttPacket.generate({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 4,
+    clientId: DEVICES[0] ?? '',
+    clean: true,
+    keepalive: 0,
+    will,
+  });
+  t.match(await nodeOfBytes(long), /^[123]$/, 'a CONNECT that is longer than the buffer');
+});
+
+t.test('when a node goes, only its devices move, and they come back with it', { skip }, async (t) => {
+  const site = await start(t);
+  const before = await placesOf(site);
+  const isLost = (place: string | undefined): boolean => place === '2';
+  const gone = DEVICES[before.findIndex(isLost)] ?? '';
+  site.nodes[1]!.ready = false;
+  await until(async () => !isLost(await site.nodeOfCall(callOf(gone))) && !isLost(await site.nodeOfDevice(gone)));
+  const without = await placesOf(site);
+  t.same(
+    without.filter((_, index) => !isLost(before[index])),
+    before.filter((place) => !isLost(place)),
+  );
+  t.equal(without.some(isLost), false);
+  t.same(await callsOf(site), without);
+  site.nodes[1]!.ready = true;
+  await until(async () => isLost(await site.nodeOfCall(callOf(gone))) && isLost(await site.nodeOfDevice(gone)));
+  t.same(await placesOf(site), before);
+});
+
+t.test('when a node comes, only its share of the devices moves', { skip }, async (t) => {
+  const site = await start(t, { nodes: 4, ready: 3 });
+  const isNew = (place: string | undefined): boolean => place === '4';
+  await until(async () => !(await placesOf(site)).some(isNew) && !(await callsOf(site)).some(isNew));
+  const before = await placesOf(site);
+  site.nodes[3]!.ready = true;
+  await until(async () => (await placesOf(site)).some(isNew) && (await callsOf(site)).some(isNew));
+  const after = await placesOf(site);
+  const moved = after.filter((place, index) => place !== before[index]);
+  t.ok(moved.every(isNew));
+  t.ok(moved.length > DEVICES.length / 8 && moved.length < DEVICES.length / 2.5, `${moved.length} have moved`);
+  t.same(await callsOf(site), after);
+});
+
+t.test('a call that cannot reach its node goes to another one', { skip }, async (t) => {
+  // The node is believed to be ready, and its ports are closed.
+  const site = await start(t, { change: (config) => config.replaceAll(/(server node-2 127.0.0.1:)\d+/g, '$19') });
+  const calls = await callsOf(site);
+  t.same([...new Set(calls)].sort(), ['1', '3']);
+  t.same([...new Set(await placesOf(site))].sort(), ['1', '3']);
+});
