@@ -47,6 +47,8 @@ export type Receiver = Awaited<ReturnType<typeof createReceiver>>;
 export interface Target {
   /** The addresses of the REST API; calls are spread over them, whichever of them has the device. */
   origins: string[];
+  /** The address for the calls about a device; without it they are spread over `origins`. */
+  originOf?(deviceId: string): string;
   headers: Record<string, string>;
   path(deviceId: string): string;
   deviceIds: string[];
@@ -96,6 +98,7 @@ async function runCallers(
 ): Promise<Measurement> {
   const connections = Math.min(callers, MOST_CONNECTIONS);
   const pools = target.origins.map((origin) => new Pool(origin, { connections, pipelining: 1 }));
+  const byOrigin = new Map(target.origins.map((origin, index) => [origin, pools[index]]));
   const headers = { ...target.headers, 'content-type': 'application/json' };
   const latencies: number[] = [];
   const calls: number[] = [];
@@ -106,9 +109,9 @@ async function runCallers(
   const nextPool = (): Pool => pools[(begun + Math.floor(begun / pools.length)) % pools.length] as Pool;
   const caller = async (first: number): Promise<void> => {
     for (let turn = first; begun < loops && performance.now() < end && !isOver(); turn += callers) {
-      const pool = nextPool();
-      begun += 1;
       const deviceId = target.deviceIds[turn % target.deviceIds.length] as string;
+      const pool = byOrigin.get(target.originOf?.(deviceId) ?? '') ?? nextPool();
+      begun += 1;
       const started = performance.now();
       const answer = await pool.request({ method: 'PUT', path: target.path(deviceId), headers, body: BODY });
       const text = await answer.body.text();

@@ -7,6 +7,7 @@ import { type AnswerOf, connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver, type Receiver } from './closed-loop.ts';
 import { type Process, startProcess } from './processes.ts';
+import { openRoute, type Route } from './routes.ts';
 import { pathOf, type RunningTarget } from './running-target.ts';
 
 interface Options {
@@ -24,6 +25,8 @@ interface Options {
   fill?(folder: string): void;
   /** The number of nodes on PostgreSQL, over which callers and devices are spread; 0 or none for SQLite. */
   nodes?: number;
+  /** How devices and calls get to the nodes; by default they are spread. */
+  route?: Route;
 }
 
 export interface LapelTarget extends RunningTarget {
@@ -111,11 +114,13 @@ async function logIn(http: string, name: string, secret: string): Promise<string
   return `Bearer ${(JSON.parse(answer) as Record<string, string>)['access_token']}`;
 }
 
-/** Returns the number of commits of all nodes, from their metrics. */
-async function countCommits(admins: string[], token: string): Promise<number> {
+const COMMITS = /^lapel_database_commit_duration_seconds_count(?:\{.*\})? (\d+)/m;
+const CROSSED = /^lapel_cluster_hints_total\{(?=.*kind="wake").*outcome="sent".*\} (\d+)/m;
+
+/** Returns the sum of a metric of all nodes. */
+async function sumOf(metric: RegExp, admins: string[], token: string): Promise<number> {
   const texts = await Promise.all(admins.map((admin) => call(`${admin}/metrics`, { method: 'GET', token })));
-  const count = /^lapel_database_commit_duration_seconds_count(?:\{.*\})? (\d+)/m;
-  return texts.reduce((sum, text) => sum + Number(count.exec(text)?.[1]), 0);
+  return texts.reduce((sum, text) => sum + Number(metric.exec(text)?.[1] ?? 0), 0);
 }
 
 /** Starts what the nodes of a cluster share: PostgreSQL and an object store. */
@@ -133,7 +138,7 @@ async function startShared(folder: string, stack: AsyncDisposableStack) {
 
 /** Starts Lapel with an application, and connects and activates its devices. */
 export async function startLapel(options: Options): Promise<LapelTarget> {
-  const { devices, offline = 0, fill, nodes = 0 } = options;
+  const { devices, offline = 0, fill, nodes = 0, route = 'spread' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -150,6 +155,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   };
   await startAll(fill ? { ...own, profile: undefined } : own);
   const of = (name: string, index = 0): string => running[index]?.addresses[name] ?? '';
+  const admins = (): string[] => running.map((_, index) => of('admin', index));
   const root = `Bearer ${shared?.env.LAPEL_ADMIN_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()}`;
   const ids = deviceIds(devices);
   const offlineIds = deviceIds(offline, 500_000);
@@ -157,11 +163,10 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   const { secret, bearer } = await makeApplication(at, 'bench', devices + offline);
   const credentials = await register(of('admin'), root, [...ids, ...offlineIds]);
   const credentialOf = (deviceId: string): string => credentials.get(deviceId) ?? '';
+  let routed = await openRoute(route, running, { folder, stack, deviceIds: ids });
   const connect = async () => {
-    const groups = running.map((_, node) => ids.filter((__, index) => index % running.length === node));
-    const all = groups.map((group, node) =>
-      connectBenchDevices(Number(new URL(of('mqtt', node)).port), group, credentialOf, options.answer),
-    );
+    const groups = Map.groupBy(ids, (_, index) => routed.mqttPortOf(index));
+    const all = [...groups].map(([port, group]) => connectBenchDevices(port, group, credentialOf, options.answer));
     return (await Promise.all(all)).flat();
   };
   let sockets = await connect();
@@ -177,6 +182,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     await Promise.all(running.splice(0).map((each) => each.stop()));
     fill(folder);
     await startAll(own);
+    routed = await openRoute(route, running, { folder, stack, deviceIds: ids });
     token = await logIn(of('http'), 'bench', secret);
     sockets = await connect();
   }
@@ -185,12 +191,9 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     process: running[0] as Process,
     processes: running,
     databaseSeconds: () => shared?.cpuSeconds() ?? 0,
-    commits: () =>
-      countCommits(
-        running.map((_, index) => of('admin', index)),
-        root,
-      ),
-    origins: running.map((_, index) => of('http', index)),
+    commits: () => sumOf(COMMITS, admins(), root),
+    crossed: () => sumOf(CROSSED, admins(), root),
+    ...routed,
     admin: of('admin'),
     root,
     mqttPort: Number(new URL(of('mqtt')).port),

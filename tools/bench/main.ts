@@ -7,6 +7,7 @@ import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
+import { ROUTES, type Route } from './routes.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
@@ -34,6 +35,7 @@ const HELP = `npm run bench -- [options]
   --database postgres
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
   --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
+  --routes LIST    how calls get to nodes, in turns: ${ROUTES.join(', ')} (spread)
   --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
   --json FILE      writes the report as JSON, too
@@ -53,6 +55,7 @@ const { values } = parseArgs({
     scale: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
     nodes: { type: 'string', default: '1' },
+    routes: { type: 'string', default: 'spread' },
     rows: { type: 'string', default: '1000000' },
     fleet: { type: 'string', default: '4000' },
     json: { type: 'string' },
@@ -72,9 +75,17 @@ const options: Options = {
   profile: values.profile,
 };
 
+function routeOf(name: string): Route {
+  const route = ROUTES.find((one) => one === name);
+  if (!route) throw new Error(`--routes knows ${ROUTES.join(', ')}, not ${name}`);
+  return route;
+}
+
 async function measured(): Promise<Table[]> {
-  if (values.database === 'postgres')
-    return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number) })];
+  if (values.database === 'postgres') {
+    const routes = values.routes.split(',').map(routeOf);
+    return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number), routes })];
+  }
   if (values.database !== 'sqlite') throw new Error(`--database knows sqlite and postgres, not ${values.database}`);
   if (values.beside !== undefined) return [await runBeside({ ...options, beside: values.beside })];
   if (values.scale === undefined) return [await runRing(options)];

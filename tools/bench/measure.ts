@@ -29,6 +29,10 @@ export interface Sample extends Measurement {
   commits: number;
   /** Processor time of the database server per loop, in microseconds. */
   databaseCpu: number;
+  /** Processor time of the balancer per loop, in microseconds. */
+  balancerCpu: number;
+  /** The share of commands that crossed from one node to another. */
+  crossed: number;
 }
 
 /** Runs the closed loop and measures the processor time that it takes. */
@@ -40,12 +44,15 @@ export async function measureLoop(target: RunningTarget, callers: number, second
     main: sum((each) => each.mainThreadSeconds()),
     written: sum((each) => each.writtenBytes()),
     database: target.databaseSeconds(),
+    balancer: target.balancerSeconds?.() ?? 0,
   });
   const commitsBefore = await target.commits();
+  const crossedBefore = (await target.crossed?.()) ?? 0;
   const before = read();
   const measured = await runClosedLoop(target, callers, seconds);
   const after = read(); // before the commits are read, because that takes processor time too
   const commits = (await target.commits()) - commitsBefore;
+  const crossed = ((await target.crossed?.()) ?? 0) - crossedBefore;
   const microseconds = (spent: number): number => (spent / measured.loops) * 1e6;
   return {
     ...measured,
@@ -54,6 +61,8 @@ export async function measureLoop(target: RunningTarget, callers: number, second
     written: (after.written - before.written) / measured.loops,
     commits: commits / measured.loops,
     databaseCpu: microseconds(after.database - before.database),
+    balancerCpu: microseconds(after.balancer - before.balancer),
+    crossed: crossed / measured.loops,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,13 +26,20 @@ export interface Process {
   stop(): Promise<void>;
 }
 
-const proc = <Result>(child: ChildProcess, file: string, read: (text: string) => Result): Result | number => {
+const proc = <Result>(pid: number | undefined, file: string, read: (text: string) => Result): Result | number => {
   try {
-    return read(readFileSync(`/proc/${child.pid}/${file}`, 'utf8'));
+    return read(readFileSync(`/proc/${pid}/${file}`, 'utf8'));
   } catch {
     return Number.NaN; // not Linux
   }
 };
+
+/** Seconds of processor time that a process has used; NaN if the kernel does not tell. */
+export const processorSeconds = (pid: number | undefined): number =>
+  proc(pid, 'stat', (text) => {
+    const fields = text.split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  });
 
 interface Options {
   env?: Record<string, string>;
@@ -61,15 +68,11 @@ export async function startProcess(
   return {
     addresses: JSON.parse(line) as Record<string, string>,
     startMs: performance.now() - began,
-    cpuSeconds: () =>
-      proc(child, 'stat', (text) => {
-        const fields = text.split(') ')[1]?.split(' ') ?? [];
-        return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-      }),
+    cpuSeconds: () => processorSeconds(child.pid),
     // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
-    mainThreadSeconds: () => proc(child, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
-    writtenBytes: () => proc(child, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
-    rssBytes: () => proc(child, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
+    mainThreadSeconds: () => proc(child.pid, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
+    writtenBytes: () => proc(child.pid, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
+    rssBytes: () => proc(child.pid, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());

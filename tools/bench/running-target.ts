@@ -10,6 +10,10 @@ export interface RunningTarget extends Target {
   databaseSeconds(): number;
   /** The commits that the service has made, of all nodes together; NaN when it does not count them. */
   commits(): Promise<number>;
+  /** The commands that crossed from one node to another. */
+  crossed?(): Promise<number>;
+  /** Seconds of processor time that the balancer before the nodes has used. */
+  balancerSeconds?(): number;
   close(): Promise<void>;
 }
 
