@@ -33,9 +33,11 @@ export interface Places {
   ports: Readonly<Record<number, number>>;
 }
 
-/** The example with the places of a test. */
-export function exampleOf(name: ProxyName, { folder, cert, key, ports }: Places): string {
-  const text = readFileSync(join(DEPLOY, PROXIES[name].file), 'utf8')
+/** The example with the places of a test; `file` names another one for the same program. */
+export function exampleOf(name: ProxyName, { folder, cert, key, ports }: Places, file?: string): string {
+  const text = readFileSync(join(DEPLOY, file ?? PROXIES[name].file), 'utf8')
+    .replaceAll('/etc/nginx/nginx-mqtt.js', join(DEPLOY, 'nginx-mqtt.js'))
+    .replaceAll('/run/lapel-', join(folder, 'lapel-'))
     .replaceAll('/etc/lapel/tls/fullchain.pem', cert)
     .replaceAll('/etc/lapel/tls/privkey.pem', key)
     .replace('pid /run/nginx.pid;', `pid ${folder}/nginx.pid;`)

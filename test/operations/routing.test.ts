@@ -1,22 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { connect as connectTls } from 'node:tls';
 import { startHaproxy } from '@lapel/tools/harness/haproxy';
 import mqttPacket from 'mqtt-packet';
 import t, { type Test } from 'tap';
-import { Agent, request } from 'undici';
 import { createAuthority } from '../broker/authority.ts';
 import { missing } from '../installed.ts';
 import { connectBytes } from '../raw-device.ts';
 import { until } from '../until.ts';
-import { deviceIdOf } from '../world.ts';
 import { missingProxy } from './proxy-files.ts';
+import { callOf, callsOf, DEVICES, openSite, placesOf } from './routed-site.ts';
 import { type StubNode, startNodes } from './stub-nodes.ts';
 
 const skip = missingProxy('haproxy');
-const DEVICES = Array.from({ length: 120 }, (_, index) => deviceIdOf(7_000 + index));
 /** Checks are quick here, and so is the end of the wait for a client that says nothing. */
 const QUICK = (config: string): string =>
   config
@@ -42,40 +37,8 @@ async function start(t: Test, options: Started = {}) {
     (config) => change(QUICK(config)),
   );
   t.teardown(() => haproxy[Symbol.asyncDispose]());
-  const agent = new Agent({ connections: 4, connect: { ca } as object });
-  t.teardown(() => agent.destroy());
-  const origin = `${ca ? 'https' : 'http'}://127.0.0.1:${haproxy.http}`;
-  const connect = () => {
-    const at = { host: '127.0.0.1', port: haproxy.mqtt };
-    return ca ? connectTls({ ...at, ca }) : connectTcp(at);
-  };
-  const nodeOfBytes = async (...parts: readonly Buffer[]): Promise<string> => {
-    const socket = connect();
-    for (const part of parts) {
-      // Each part is a piece of its own, because the next one is sent only in a later turn.
-      socket.write(part);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    return text(socket);
-  };
-  return {
-    nodes,
-    haproxy,
-    nodeOfBytes,
-    nodeOfDevice: (deviceId: string) => nodeOfBytes(connectBytes({ deviceId, credential: 'secret' })),
-    nodeOfCall: async (path: string, method: 'GET' | 'PUT' = 'GET'): Promise<string> => {
-      const body = method === 'PUT' ? '[]' : null;
-      const answer = await request(`${origin}${path}`, { method, body, dispatcher: agent });
-      return answer.body.text();
-    },
-  };
+  return { nodes, ...openSite(t, haproxy, ca) };
 }
-type Site = Awaited<ReturnType<typeof start>>;
-
-const callOf = (deviceId: string): string => `/v1/applications/app/devices/${deviceId}/settings/wifi`;
-const placesOf = ({ nodeOfDevice }: Site): Promise<string[]> => Promise.all(DEVICES.map(nodeOfDevice));
-const callsOf = ({ nodeOfCall }: Site): Promise<string[]> =>
-  Promise.all(DEVICES.map((deviceId) => nodeOfCall(callOf(deviceId), 'PUT')));
 
 const ofTls = (pem: string) => (config: string) =>
   config

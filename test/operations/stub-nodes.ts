@@ -1,32 +1,48 @@
 import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
-import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
+import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { NodePorts } from '@lapel/tools/harness/haproxy';
 import type { Test } from 'tap';
 
 /** The first bytes of a header of the PROXY protocol, version 2; its length follows after two further bytes. */
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
+/** The first bytes of a header of version 1, which is a line. */
+const TEXT = Buffer.from('PROXY ');
 const HEAD = SIGNATURE.length + 4;
 
 export interface StubNode {
   ports: NodePorts;
   /** What `/readyz` says. */
   ready: boolean;
+  /** Ends all connections and accepts no more, or accepts them again. */
+  setOpen(open: boolean): Promise<void>;
   /** The addresses that the PROXY protocol named. */
   named: Set<string>;
   /** The addresses that X-Forwarded-For named last. */
   forwarded: Set<string>;
 }
 
-async function listen(t: Test, server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
+const listenOn = async (server: Server, port = 0): Promise<number> => {
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  t.teardown(() => server.close());
   return (server.address() as AddressInfo).port;
+};
+
+async function end(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  for (const socket of sockets) socket.destroy();
+  await closed;
 }
 
 /** The address in a header of the PROXY protocol (IPv4), and the rest; undefined until all of the header is there. */
 function readProxyHeader(bytes: Buffer): { address: string; rest: Buffer } | undefined {
+  if (bytes.subarray(0, TEXT.length).equals(TEXT)) {
+    const line = bytes.indexOf('\r\n');
+    if (line < 0) return undefined;
+    return { address: bytes.toString('latin1', 0, line).split(' ')[2] ?? '', rest: bytes.subarray(line + 2) };
+  }
   if (bytes.length < HEAD) return undefined;
   const end = HEAD + bytes.readUInt16BE(HEAD - 2);
   if (bytes.length < end) return undefined;
@@ -35,7 +51,13 @@ function readProxyHeader(bytes: Buffer): { address: string; rest: Buffer } | und
 
 /** A node that only says its number: in the answer to each call, and as the answer to the first bytes of a device. */
 async function startNode(t: Test, number: number, ready: boolean): Promise<StubNode> {
-  const node: StubNode = { ports: { http: 0, admin: 0, mqtt: 0 }, ready, named: new Set(), forwarded: new Set() };
+  const node: StubNode = {
+    ports: { http: 0, admin: 0, mqtt: 0 },
+    ready,
+    setOpen: async () => undefined,
+    named: new Set(),
+    forwarded: new Set(),
+  };
   const api = createHttp((request, response) => {
     node.forwarded.add(String(request.headers['x-forwarded-for']).split(', ').at(-1) ?? '');
     request.resume().once('end', () => response.end(String(number)));
@@ -49,18 +71,29 @@ async function startNode(t: Test, number: number, ready: boolean): Promise<StubN
       .on('error', () => undefined)
       .on('data', (part) => {
         bytes = Buffer.concat([bytes, part]);
-        if (bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) {
+        if ([SIGNATURE, TEXT].some((begin) => bytes.subarray(0, begin.length).equals(begin))) {
           const header = readProxyHeader(bytes);
           if (!header) return;
           node.named.add(header.address);
           bytes = header.rest;
         }
-        if (bytes.length > 0) socket.end(String(number));
+        if (bytes.length > 0 && socket.bytesWritten === 0) socket.write(String(number));
       });
   });
-  t.teardown(() => api.closeAllConnections());
-  t.teardown(() => admin.closeAllConnections());
-  node.ports = { http: await listen(t, api), admin: await listen(t, admin), mqtt: await listen(t, mqtt) };
+  const servers = [api, admin, mqtt];
+  const sockets = new Set<Socket>();
+  for (const server of servers)
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+  const [http = 0, ofAdmin = 0, ofMqtt = 0] = await Promise.all(servers.map((server) => listenOn(server)));
+  node.ports = { http, admin: ofAdmin, mqtt: ofMqtt };
+  const ports = [http, ofAdmin, ofMqtt];
+  node.setOpen = async (open) => {
+    await Promise.all(servers.map((server, index) => (open ? listenOn(server, ports[index]) : end(server, sockets))));
+  };
+  t.teardown(() => node.setOpen(false));
   return node;
 }
 
