@@ -1,5 +1,10 @@
 import t from 'tap';
-import { surplusOf } from '../../src/platform/cluster/rebalance.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import type { Nodes } from '../../src/platform/cluster/nodes.ts';
+import type { Ownership } from '../../src/platform/cluster/ownership.ts';
+import { createRebalancing, surplusOf } from '../../src/platform/cluster/rebalance.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { createFakeClock } from '../fake-clock.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { deviceIdOf } from '../world.ts';
@@ -18,6 +23,43 @@ t.test('a node with a tenth more devices than the mean hands over, until it has 
   t.equal(surplus(451, [549, 451], true), 0, 'who has fewer');
   t.equal(surplus(4, [4, 0], false), 0, 'a few make no difference');
   t.equal(surplus(549, [549, 351], true, 100), 24, 'those that are on their way are somewhere');
+});
+
+t.test('devices whose commands come through another node are handed over first', async (t) => {
+  const clock = createFakeClock();
+  let nodesChanged = (): void => undefined;
+  const devices = new Set(Array.from({ length: 40 }, (_, number) => `device ${number}`));
+  const handed: string[] = [];
+  const node = { nodeId: 'own', devices: devices.size };
+  const rebalancing = createRebalancing({
+    clock,
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    nodes: {
+      id: () => 'own',
+      live: () => [node, { ...node, nodeId: 'other', devices: 0 }],
+      mayAct: () => true,
+      onChanged: (told: () => void) => (nodesChanged = told),
+    } as unknown as Nodes,
+    ownership: {
+      size: () => devices.size,
+      has: (deviceId: string) => devices.has(deviceId),
+      deviceIds: () => devices.values(),
+      async handOver(deviceId: string) {
+        devices.delete(deviceId);
+        handed.push(deviceId);
+      },
+    } as unknown as Ownership,
+    perSecond: 2,
+  });
+  t.teardown(() => rebalancing[Symbol.asyncDispose]());
+  rebalancing.handOverBy({ isQuiet: () => true, prepare: async () => undefined });
+  rebalancing.start();
+  rebalancing.crosses('device 5');
+  nodesChanged();
+  for (const deviceId of ['device 30', 'device 7', 'of another node', 'device 31']) rebalancing.crosses(deviceId);
+  clock.advance(31_000);
+  t.same(handed, ['device 30', 'device 7', 'device 31', 'device 0'], 'those of before the last change count no more');
 });
 
 t.test('nodes even out their devices slowly, and devices lose nothing', { skip }, async (t) => {

@@ -33,7 +33,9 @@ t.test(
       admin: portOf(admin),
       mqtt: portOf(mqtt),
     }));
-    const haproxy = await startHaproxy(world.dataDir, ports);
+    const haproxy = await startHaproxy(world.dataDir, ports, (config) =>
+      config.replace('timeout check 3s', 'timeout check 20s'),
+    );
     t.teardown(() => haproxy[Symbol.asyncDispose]());
     const tenant = await world.createTenant();
     const token = await world.tokenOf(tenant.applicationId, tenant.secret);

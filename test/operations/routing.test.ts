@@ -15,7 +15,7 @@ const skip = missingProxy('haproxy');
 /** Checks are quick here, and so is the end of the wait for a client that says nothing. */
 const QUICK = (config: string): string =>
   config
-    .replace('timeout connect 5s', 'timeout connect 5s\n  timeout check 20s')
+    .replace('timeout check 3s', 'timeout check 20s')
     .replace('inter 1s fall 2', 'inter 100ms fall 1')
     .replace('inspect-delay 5s', 'inspect-delay 200ms');
 

@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../deploy/haproxy.cfg');
 /** The time in which HAProxy must have read its configuration, in milliseconds. */
-const START_MS = 10_000;
+const START_MS = 30_000;
 const LOOK_MS = 50;
 
 /** The ports of a node on this machine. */

@@ -114,6 +114,7 @@ export function createCluster({
     },
 
     handOverBy: rebalancing.handOverBy,
+    crosses: rebalancing.crosses,
 
     async start(): Promise<void> {
       await heal.start();

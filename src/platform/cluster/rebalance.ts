@@ -21,6 +21,8 @@ const ON_THE_WAY_MS = 10_000;
 /** The number of handed-over devices that are remembered, so that no device is handed over twice within an hour. */
 const REMEMBERED = 50_000;
 const ONCE_IN_MS = 3_600_000;
+/** The most devices that are remembered because their commands came through another node. */
+const MOST_CROSSED = 10_000;
 /**
  * When 15 of the last 20 devices that were handed over are back on this node, the load balancer leads devices to it and
  * not to the other nodes. No more devices are handed over then.
@@ -70,6 +72,9 @@ interface Parts {
  * Evens out the numbers of devices between nodes, slowly. A node with too many devices ends some connections a second,
  * of devices that are silent at that moment. Each device connects again, and the load balancer leads it to the node
  * with the fewest. Nothing is lost: messages in progress are repeated, as after every end of a connection.
+ *
+ * The first ones are devices whose commands come through another node: a load balancer that leads calls to the node of
+ * their device leads these devices there, and others back.
  */
 export function createRebalancing({ clock, log, metrics, nodes, ownership, perSecond }: Parts) {
   let by: HandOver = { isQuiet: () => false, prepare: async () => undefined };
@@ -78,9 +83,12 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
   let cancel = (): void => undefined;
   /** When each device was handed over, the earliest first. */
   const handed = new Map<string, number>();
+  /** Devices whose commands came through another node since the last node came or went. */
+  const crossed = new Set<string>();
 
   nodes.onChanged(() => {
     settledAt = clock.now() + SETTLED_MS * 1_000;
+    crossed.clear();
   });
 
   function forget(now: number): void {
@@ -105,6 +113,12 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
     return last.length === EXAMINED && last.filter(ownership.has).length >= CAME_BACK;
   }
 
+  /** The devices of this node, in the order in which they are handed over; some come twice. */
+  function* candidates(): Generator<string> {
+    for (const deviceId of crossed) if (ownership.has(deviceId)) yield deviceId;
+    yield* ownership.deviceIds();
+  }
+
   function handOverSome(): void {
     const now = clock.now();
     forget(now);
@@ -120,7 +134,7 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
     if (!isUnderWay) log.info({ devices: own, surplus }, 'devices are handed over to nodes that have fewer');
     isUnderWay = true;
     let left = Math.min(surplus, perSecond);
-    for (const deviceId of ownership.deviceIds()) {
+    for (const deviceId of candidates()) {
       if (left === 0) break;
       if (handed.has(deviceId) || !by.isQuiet(deviceId)) continue;
       handed.set(deviceId, now);
@@ -141,6 +155,10 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
     /** Sets the functions of the broker that hand over a device; to be called before the start. */
     handOverBy(how: HandOver): void {
       by = how;
+    },
+    /** Called when another node has stored a command for a device of this node. */
+    crosses(deviceId: string): void {
+      if (crossed.size < MOST_CROSSED) crossed.add(deviceId);
     },
     start(): void {
       if (perSecond > 0) arm();
