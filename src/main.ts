@@ -128,7 +128,11 @@ async function serve(args: string[]): Promise<void> {
     stopped = performance.now();
     setTimeout(() => process.exit(1), DRAIN_MILLISECONDS).unref();
     // The service may have stopped before systemd's program has told that it stops.
-    Promise.all([supervisor.stopping(), service[Symbol.asyncDispose]()]).then(
+    const end = async (): Promise<void> => {
+      await service.leave();
+      await service[Symbol.asyncDispose]();
+    };
+    Promise.all([supervisor.stopping(), end()]).then(
       () => process.exit(0),
       (error: unknown) => fail(`stopping failed: ${String(error)}`, 1),
     );

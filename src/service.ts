@@ -187,6 +187,7 @@ export async function createService(
     api,
     metrics: ofMetrics,
     publicUrl,
+    leave,
   } = createEdges({
     ...wiring,
     core,
@@ -236,6 +237,14 @@ export async function createService(
     vitals: { problems: readiness.problems, commit: () => database.transact(async () => undefined) },
     /** Resolves when no part of the service has work, until a request, a message, an answer or a timer brings some. */
     idle: () => parts.idle(commits.count),
+    /**
+     * Called before the service stops: `/readyz` says so, and connections of callers that are in use end with an answer.
+     * Resolves after half a second at most.
+     */
+    async leave(): Promise<void> {
+      readiness.set('service', () => 'is stopping');
+      await leave();
+    },
     [Symbol.asyncDispose]: () => everything[Symbol.asyncDispose](),
   };
 }

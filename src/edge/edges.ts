@@ -232,5 +232,6 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   );
   readiness.set('api', api.trouble);
 
-  return { feed, admin, api, metrics: ofMetrics, publicUrl };
+  const leave = async (): Promise<void> => void (await Promise.all([api.leave(), admin.leave()]));
+  return { feed, admin, api, metrics: ofMetrics, publicUrl, leave };
 }

@@ -46,3 +46,19 @@ t.test('connections that have sent nothing are closed at once', async (t) => {
   await Promise.all([toApi.closed, toAdmin.closed, toObjects.closed]);
   t.pass('the service has ended');
 });
+
+t.test('a service that leaves serves on, is not ready, and asks for its connections to be closed', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant(); // its connections are kept
+  const admin = world.anonymousAdmin();
+  t.match(await admin.get('/readyz'), { status: 200, headers: { connection: 'keep-alive' } });
+  const left = world.service.leave();
+  t.match(await admin.get('/readyz'), {
+    status: 503,
+    headers: { connection: 'close' },
+    body: { problems: [{ part: 'service', reason: 'is stopping' }] },
+  });
+  t.match(await tenant.api.get(tenant.path), { status: 200, headers: { connection: 'close' } });
+  world.clock.advance(500);
+  await left;
+});

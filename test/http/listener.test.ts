@@ -3,6 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { BODY_LIMIT } from '../../src/edge/http/read-body.ts';
+import { createFakeClock } from '../fake-clock.ts';
 import { until } from '../until.ts';
 import { startListener as start } from './listener-world.ts';
 
@@ -221,6 +222,41 @@ t.test('a drain answers a request that has just arrived on a connection that was
   await listener.drain();
   await closed;
   t.match(answers, /^HTTP\/1\.1 200 [\s\S]+HTTP\/1\.1 200 [\s\S]+connection: close/i);
+});
+
+t.test('a listener that leaves answers each request, and closes its connection with the answer', async (t) => {
+  const clock = createFakeClock();
+  const { port, listener } = await start(t, undefined, { clock });
+  const get = 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n';
+  async function keep() {
+    const kept = { socket: connect({ host: '127.0.0.1', port }), received: '' };
+    kept.socket.setEncoding('utf8').on('data', (text: string) => (kept.received += text));
+    kept.socket.write(get);
+    await once(kept.socket, 'data');
+    return kept;
+  }
+  const [used, idle] = [await keep(), await keep()];
+  t.match(used.received, /connection: keep-alive/i);
+  t.equal(listener.trouble(), undefined);
+  const left = listener.leave();
+  t.equal(listener.trouble(), 'does not accept connections', 'a balancer hears it');
+  const closed = once(used.socket, 'close');
+  used.socket.write(get);
+  await closed;
+  t.match(used.received, /^HTTP\/1\.1 200 [\s\S]+HTTP\/1\.1 200 [\s\S]+connection: close/i);
+  t.match(await raw(port, get), /^HTTP\/1\.1 200 [\s\S]*connection: close/i, 'also on a new connection');
+  t.equal(idle.socket.readyState, 'open', 'one that is idle may be used until the end');
+  clock.advance(500);
+  await left;
+  const ended = once(idle.socket, 'close');
+  await listener.drain();
+  await ended;
+});
+
+t.test('a listener without connections leaves at once', async (t) => {
+  const { listener } = await start(t);
+  await listener.leave(); // the clock stands still
+  t.equal(listener.trouble(), 'does not accept connections');
 });
 
 t.test('a connection whose answer began before the drain is closed at its end', async (t) => {

@@ -30,10 +30,18 @@ const STALL = 30_000;
 // are shut down one after another, and all three must end within ten seconds.
 const DRAIN = 3_000;
 const CONNECTIONS = { perAddress: 512, total: 1024 };
+// Milliseconds in which clients are told that their connections will close.
+const LEAVE = 500;
 
 export interface HttpServer extends AsyncDisposable {
   /** Begins to listen and returns the port, which is a free one when 0 is asked for. */
   listen(host: string, port: number): Promise<{ port: number }>;
+  /**
+   * Answers on, and tells with each answer that its connection closes. A request that is on its way while the service
+   * closes its connection gets no answer, and the client cannot know whether it was carried out. So connections in use are
+   * closed after an answer, before those that are idle are closed. Resolves after half a second; at once without connections.
+   */
+  leave(): Promise<void>;
   /** Stops accepting connections, closes idle ones, and lets requests in work finish. */
   drain(): Promise<void>;
   /** Resolves when no request is in work. */
@@ -65,7 +73,8 @@ interface Parts extends SocketLimits {
 }
 
 interface Sockets extends HttpServer, Pick<SocketBounds, 'works' | 'waits'> {
-  isDraining(): boolean;
+  /** True when each answer must be the last one of its connection. */
+  isLeaving(): boolean;
   /** Tells that the answer on this connection has no end, so that shutdown does not wait for it. */
   markEndless(socket: Socket): void;
 }
@@ -85,6 +94,7 @@ export function createSockets({
 }: Parts): Sockets {
   const work = createWork();
   const endless = new WeakSet<Socket>();
+  let leaving = false;
   let draining = false;
 
   const koa = new Koa(); // makes the contexts; `send.ts` writes the answers
@@ -139,6 +149,7 @@ export function createSockets({
   });
 
   async function drain(): Promise<void> {
+    leaving = true;
     draining = true;
     onDrain();
     const stopped = (): void => entrance?.gate?.end(entrance.listener);
@@ -147,13 +158,17 @@ export function createSockets({
 
   return {
     listen: async (host, port) => ({ port: await listenOn(server, host, port) }),
+    async leave() {
+      leaving = true;
+      if (bounds.open() > 0) await new Promise<void>((resolve) => void clock.after(LEAVE, resolve));
+    },
     drain,
     idle: work.idle,
     trouble() {
-      if (!server.listening || draining) return 'does not accept connections';
+      if (!server.listening || leaving) return 'does not accept connections';
       return bounds.isFull() ? 'has reached its limit of connections' : undefined;
     },
-    isDraining: () => draining,
+    isLeaving: () => leaving,
     markEndless(socket) {
       if (socket.destroyed) return; // the client has disconnected, so the request was counted as ended already
       endless.add(socket);
