@@ -34,6 +34,7 @@ t.test('a node that has lost the device claims nothing for it', { skip }, async 
     loses: ({ kind }) => kind === 'close' || kind === 'wake',
   });
   const link = await world.connect({ ...device, node: 1 });
+  await world.idle(); // it has looked for commands
   const stale = await put(tenant.api, device.path);
   await world.idle();
   t.equal(await attemptsOf(world, stale), 0, 'though it did not hear that the device has left');
