@@ -21,9 +21,7 @@ async function crossed({ nodes }: World): Promise<number> {
 
 t.test(
   'behind the balancer of the example, no command crosses from one node to another',
-  {
-    skip: NO_POSTGRES || missingProxy('haproxy'),
-  },
+  { skip: NO_POSTGRES || missingProxy('haproxy') },
   async (t) => {
     const world = await startWorld(t, { nodes: 2, cluster: () => ({ lease: STEADY }) });
     for (const node of [0, 1]) await nodesSeen(world, node, 2);

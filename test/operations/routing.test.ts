@@ -54,7 +54,7 @@ t.test('a device and the calls about it get to the same node, and each node gets
 });
 
 t.test(
-  'so it is when the balancer has the certificates, and names the clients',
+  'a balancer with certificates leads both to the same node, and names the clients',
   {
     skip: skip || missing.openssl(),
   },
