@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import { DomainError } from '@lapel/schemas/contracts/errors';
@@ -125,4 +126,14 @@ export async function startListener(
     };
   }
   return { listener, request, port, lines, metrics, held, entered, atOnce };
+}
+
+/** Writes bytes to a plain socket; resolves to everything that arrives until it is closed. */
+export async function raw(port: number, ...parts: (string | Buffer)[]): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+  for (const part of parts) socket.write(part);
+  await new Promise((resolve) => socket.once('close', resolve).once('error', resolve));
+  return received;
 }
