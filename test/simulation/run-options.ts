@@ -1,6 +1,6 @@
 import type { run } from '@lapel/device-sim/run';
 import { ADDRESSES } from './service.ts';
-import { RECEIVER } from './world.ts';
+import { RECEIVER } from './world-parts.ts';
 
 type RunOptions = Parameters<typeof run>[0];
 

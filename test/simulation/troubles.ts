@@ -1,7 +1,7 @@
 import type { Random } from '@lapel/device-sim/random';
 import type { WorldSocket } from './network.ts';
 import type { Spell } from './plan.ts';
-import { RECEIVER, type World } from './world.ts';
+import { RECEIVER, type World } from './world-parts.ts';
 
 /** Milliseconds between two connections that are cut. */
 const CUT_EVERY = 400;

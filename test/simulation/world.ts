@@ -5,42 +5,7 @@ import { PARTS } from './parts.ts';
 import type { Spell } from './plan.ts';
 import { type Program, WorldTime } from './time.ts';
 import { createTroubles } from './troubles.ts';
-
-/** The disk of a world: how long it takes until it has the log. */
-export interface DiskConditions {
-  milliseconds(): number;
-  /** Whether it has no room for another page. */
-  readonly isFull: boolean;
-}
-
-/** The log of an open database. */
-export interface OpenLog {
-  /** The frames that the disk has. */
-  syncedFrames: number;
-  salt: string;
-  close(): void;
-  /** Whether the database may get no more pages. */
-  limit(isFull: boolean): void;
-}
-
-/** Everything that a seed decides, of the world that this process plays. */
-export interface World {
-  readonly seed: number;
-  readonly pace: Pace;
-  readonly time: WorldTime;
-  readonly network: Network;
-  readonly disk: DiskConditions;
-  /** The logs of open databases, by their files. */
-  readonly logs: Map<string, OpenLog>;
-  /** A new program of the service: it has the clock of its machine, and stands still while the machine does. */
-  newProgram(name: string): Program;
-  /** Sets the clock of the service's machine. */
-  wrongClock(by: number): void;
-  /** Lets a trouble begin now. */
-  begin(spell: Omit<Spell, 'from'>): void;
-  /** A separate source of chance for each part of the world. */
-  randomOf(part: number): Random;
-}
+import type { DiskConditions, World } from './world-parts.ts';
 
 let present: World | undefined;
 
@@ -53,9 +18,6 @@ export function world(): World {
 /** Chance that programs ask the system for. Bytes are apart, because some are drawn in advance, and outlast a world. */
 let chance: { numbers: Random; bytes: Random } = { numbers: () => 0, bytes: () => 0 };
 export const systemChance = () => chance;
-
-/** The port of the customer's receiver. */
-export const RECEIVER = 9_000;
 
 /**
  * Numbers that follow from the moment: a library that draws one at its first use in a process would shift those of all

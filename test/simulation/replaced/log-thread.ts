@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type SqliteDatabase from 'better-sqlite3';
-import { type OpenLog, world } from '../world.ts';
+import { world } from '../world.ts';
+import type { OpenLog } from '../world-parts.ts';
 
 interface Parts {
   connection: SqliteDatabase.Database;
