@@ -39,7 +39,8 @@ const recorder = createRecorder(ROOT);
 const passed: string[] = [];
 let status = 0;
 for (const name of names) {
-  const command = ['--disable-warning=ExperimentalWarning', join(ROOT, TRIALS[name]!.file), ...options];
+  const { file, options: own = [] } = TRIALS[name]!;
+  const command = ['--disable-warning=ExperimentalWarning', join(ROOT, file), ...own, ...options];
   // A test process ends after half a minute by itself; a trial of the console takes minutes.
   const env = { TAP_TIMEOUT: '600', ...process.env };
   status = spawnSync(process.execPath, command, { stdio: 'inherit', cwd: ROOT, env }).status ?? 1;

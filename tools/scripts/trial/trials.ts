@@ -7,6 +7,8 @@ export interface Trial {
   file: string;
   /** What it shows. */
   about: string;
+  /** Options of its program that it always has. */
+  options?: readonly string[];
   /** For a trial that .ci/run carries out: the reason why this machine cannot, or false. */
   inCi?: () => string | false;
 }
@@ -43,4 +45,15 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
   },
   soak: { file: 'tools/scripts/soak.mjs', about: 'crashes, fuzz and floods for as long as you like' },
   upgrade: { file: 'tools/scripts/try-upgrade.ts', about: 'upgrades from the former release, under load' },
+  worlds: {
+    file: 'test/simulation/main.ts',
+    options: ['--count', '200'],
+    about: '200 worlds of the whole service under faults, each from one number',
+    inCi: () => false,
+  },
+  year: {
+    file: 'test/simulation/main.ts',
+    options: ['--months', '12'],
+    about: 'a year of a thousand devices, in the simulated world',
+  },
 };
