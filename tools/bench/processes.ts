@@ -7,11 +7,8 @@ export const OWN_CHECKOUT = join(import.meta.dirname, '../..');
 // The kernel's clock tick: 100 per second on every Linux that Node runs on.
 const TICKS_PER_SECOND = 100;
 
-export interface Process {
-  /** The first line that the process has printed: its addresses, as JSON. */
-  addresses: Record<string, string>;
-  /** Milliseconds from the start of the process to the first line that it has printed. */
-  startMs: number;
+/** What the kernel tells of a process. */
+export interface Figures {
   /** Seconds of processor time that the process has used; NaN if the kernel does not tell. */
   cpuSeconds(): number;
   /**
@@ -23,7 +20,15 @@ export interface Process {
   writtenBytes(): number;
   /** Bytes of its resident memory; NaN if the kernel does not tell. */
   rssBytes(): number;
-  stop(): Promise<void>;
+}
+
+export interface Process extends Figures {
+  /** The first line that the process has printed: its addresses, as JSON. */
+  addresses: Record<string, string>;
+  /** Milliseconds from the start of the process to the first line that it has printed. */
+  startMs: number;
+  /** Ends it, by default as systemd does, and waits until it has ended. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 const proc = <Result>(child: ChildProcess, file: string, read: (text: string) => Result): Result | number => {
@@ -33,6 +38,27 @@ const proc = <Result>(child: ChildProcess, file: string, read: (text: string) =>
     return Number.NaN; // not Linux
   }
 };
+
+export const figuresOf = (child: ChildProcess): Figures => ({
+  cpuSeconds: () =>
+    proc(child, 'stat', (text) => {
+      const fields = text.split(') ')[1]?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    }),
+  // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
+  mainThreadSeconds: () => proc(child, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
+  writtenBytes: () => proc(child, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
+  rssBytes: () => proc(child, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
+});
+
+/** Sends a signal to a child, and waits until it has ended. */
+export function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill(signal);
+  });
+}
 
 interface Options {
   env?: Record<string, string>;
@@ -61,19 +87,7 @@ export async function startProcess(
   return {
     addresses: JSON.parse(line) as Record<string, string>,
     startMs: performance.now() - began,
-    cpuSeconds: () =>
-      proc(child, 'stat', (text) => {
-        const fields = text.split(') ')[1]?.split(' ') ?? [];
-        return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-      }),
-    // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
-    mainThreadSeconds: () => proc(child, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
-    writtenBytes: () => proc(child, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
-    rssBytes: () => proc(child, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve());
-        child.kill('SIGTERM');
-      }),
+    ...figuresOf(child),
+    stop: (signal = 'SIGTERM') => endChild(child, signal),
   };
 }
