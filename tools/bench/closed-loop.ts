@@ -154,7 +154,7 @@ export const runClosedLoop = (
 const WARM_CALLERS = 64;
 const WARM_LOOPS = 20_000;
 
-/** Runs so many loops that the code of the target is compiled and its caches are filled. */
-export async function warmUp(target: Target): Promise<void> {
-  await runCallers(target, WARM_CALLERS, { loops: WARM_LOOPS });
+/** Runs so many loops that the code of the target is compiled and its caches are filled, at most for so many seconds. */
+export async function warmUp(target: Target, seconds = Number.POSITIVE_INFINITY): Promise<void> {
+  await runCallers(target, WARM_CALLERS, { loops: WARM_LOOPS, seconds });
 }

@@ -109,9 +109,7 @@ export async function runKills(
     await until(() => run.open() === 0, END_MS);
     const { accepted, lost, doubled, wrong, repeated } = run.tally();
     rows.push({
-      what: name,
-      killed: part,
-      kills,
+      killed: `${name}: ${part}`,
       commands: accepted,
       lost,
       doubled,

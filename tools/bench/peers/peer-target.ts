@@ -13,17 +13,18 @@ import { type Fsync, startMosquitto, startRedis } from './stores.ts';
 
 /** A peer: its service, and the store that the service keeps its commands in. */
 interface Peer {
+  /** Its name in the tables. */
+  title: string;
   /** The file in services/. */
   service: string;
   store: { redis: Fsync } | 'postgres';
 }
 
-/** The peers by the names of the tables. */
 export const PEERS = {
-  'BullMQ, fsync always': { service: 'bullmq', store: { redis: 'always' } },
-  'BullMQ, fsync every second': { service: 'bullmq', store: { redis: 'everysec' } },
-  'pg-boss': { service: 'pg-boss', store: 'postgres' },
-  DBOS: { service: 'dbos', store: 'postgres' },
+  'bullmq-always': { title: 'BullMQ, fsync always', service: 'bullmq', store: { redis: 'always' } },
+  'bullmq-everysec': { title: 'BullMQ, fsync every second', service: 'bullmq', store: { redis: 'everysec' } },
+  'pg-boss': { title: 'pg-boss', service: 'pg-boss', store: 'postgres' },
+  dbos: { title: 'DBOS', service: 'dbos', store: 'postgres' },
 } as const satisfies Record<string, Peer>;
 
 export type PeerName = keyof typeof PEERS;

@@ -64,13 +64,21 @@ export async function serve(accept: (command: Command) => Promise<string>): Prom
   await app.listen({ port: config.port, host: '127.0.0.1' });
 }
 
+const ignore = (): void => undefined;
 const client = (clientId: string): mqtt.MqttClient =>
-  mqtt.connect({ host: '127.0.0.1', port: config.mqtt, clientId, clean: false, reconnectPeriod: 100 });
+  mqtt.connect({
+    host: '127.0.0.1',
+    port: config.mqtt,
+    clientId,
+    clean: false,
+    resubscribe: false,
+    reconnectPeriod: 100,
+  });
 
 /** Connects the client that publishes commands; it resolves with the PUBACK of the broker. */
 export function createPublisher(): (transactionId: string, command: Command) => Promise<void> {
   const publisher = client('service');
-  publisher.on('error', () => undefined); // it connects again
+  publisher.on('error', ignore); // it connects again
   return async (transactionId, { deviceId, networks }) => {
     const payload = JSON.stringify({ transactionId, operation: 'setWifi', parameters: { networks } });
     await publisher.publishAsync(`devices/${deviceId}/commands`, payload, { qos: 1 });
@@ -99,8 +107,12 @@ export async function onAnswers(store: (result: Result) => Promise<void>): Promi
       const result = JSON.parse((packet as { payload: Buffer }).payload.toString()) as Result;
       void untilStored(result).then(() => done());
     };
-    subscriber.on('error', () => undefined); // it connects again
-    await subscriber.subscribeAsync('$share/service/devices/+/acks', { qos: 1 });
+    subscriber.on('error', ignore); // it connects again
+    // At each connection, because Mosquitto 2.0.11 restores the session from its file without the shared subscription.
+    const subscribe = () => subscriber.subscribeAsync('$share/service/devices/+/acks', { qos: 1 });
+    await new Promise<void>((resolve) => {
+      subscriber.on('connect', () => void subscribe().then(() => resolve(), ignore));
+    });
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connect(index)));
 }

@@ -21,10 +21,17 @@ const CONNECTIONS = 20;
 /** The workers that fetch webhooks, each of them a batch at a time. */
 const FETCHERS = 4;
 
-const boss = new PgBoss({ connectionString: config.store, max: CONNECTIONS, useListenNotify: true });
+// A job whose service was killed is taken over when it has expired and supervision looks, which is once a minute if nobody
+// says otherwise.
+const supervision = { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 };
+const boss = new PgBoss({
+  connectionString: config.store,
+  max: CONNECTIONS,
+  useListenNotify: true,
+  ...supervision,
+});
 boss.on('error', () => undefined); // it connects again
 await boss.start();
-// A job whose service was killed is taken over after `expireInSeconds`.
 const jobs = { retryLimit: 1_000, retryDelay: 1, expireInSeconds: 5 };
 await boss.createQueue('commands', jobs);
 await boss.createQueue('webhooks', { ...jobs, retryBackoff: true, retryDelayMax: 60, notify: true });
