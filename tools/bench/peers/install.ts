@@ -1,18 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FOLDER = import.meta.dirname;
-const STAMP = join(FOLDER, 'node_modules', '.installed');
 
-const wanted = (): string =>
-  createHash('sha256')
-    .update(readFileSync(join(FOLDER, 'package-lock.json')))
-    .digest('hex');
+interface Locked {
+  packages: Record<string, { integrity?: string; optional?: boolean }>;
+}
+const packagesOf = (file: string): Locked['packages'] =>
+  (JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Locked).packages;
 
-/** Whether the libraries of the peers are there, in the versions of their package-lock.json. */
-export const areInstalled = (): boolean => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted();
+/** Whether the libraries of the peers are there, in the versions of their package-lock.json; npm notes what it installs. */
+export function areInstalled(): boolean {
+  try {
+    const found = packagesOf('node_modules/.package-lock.json');
+    return Object.entries(packagesOf('package-lock.json')).every(
+      ([path, { integrity, optional }]) => path === '' || optional || found[path]?.integrity === integrity,
+    );
+  } catch {
+    return false; // nothing is installed
+  }
+}
 
 /**
  * Installs the libraries of the peers beside their services, once for each version of their package-lock.json. No script of
@@ -24,5 +32,4 @@ export function installPeers(): void {
   const flags = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const npm = spawnSync('npm', flags, { cwd: FOLDER, stdio: ['ignore', 2, 2] });
   if (npm.status !== 0) throw new Error('npm ci failed for the peers; its own message is above');
-  writeFileSync(STAMP, wanted());
 }
