@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { connectBenchDevice } from '@lapel/tools/bench/bench-device';
@@ -14,11 +14,12 @@ import { missing } from '../installed.ts';
 /** Starts a receiver; `next` resolves with the next webhook. */
 async function startReceiver() {
   const received: { headers: IncomingMessage['headers']; body: string }[] = [];
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     received.push({ headers: request.headers, body: (await buffer(request)).toString() });
     response.end();
     server.emit('webhook');
-  }).listen(0, '127.0.0.1');
+  };
+  const server = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,

@@ -155,7 +155,9 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     for (let index = 0; index < Math.max(nodes, 1); index += 1) running.push(await start(folderOf(index), given));
   };
   const service: Part = {
-    kill: async () => void (await running[0]?.stop('SIGKILL')),
+    async kill() {
+      await running[0]?.stop('SIGKILL');
+    },
     async start() {
       running[0] = await start(folderOf(0), own, running[0]);
     },

@@ -7,7 +7,7 @@ export const OWN_CHECKOUT = join(import.meta.dirname, '../..');
 // The kernel's clock tick: 100 per second on every Linux that Node runs on.
 const TICKS_PER_SECOND = 100;
 
-/** What the kernel tells of a process. */
+/** The kernel's figures of a process. */
 export interface Figures {
   /** Seconds of processor time that the process has used; NaN if the kernel does not tell. */
   cpuSeconds(): number;

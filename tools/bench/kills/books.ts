@@ -1,6 +1,6 @@
 import type { Told, TransactionId } from '../closed-loop.ts';
 
-/** What a run of kills has done to the commands that were answered with 201. */
+/** The fate of the commands that were answered with 201 in a run of kills. */
 export interface Tally {
   accepted: number;
   /** No webhook has told their result. */

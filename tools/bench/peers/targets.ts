@@ -5,7 +5,7 @@ import type { KillableTarget, RunningTarget } from '../running-target.ts';
 import { PEERS, type PeerName, startPeerTarget } from './peer-target.ts';
 
 /** The service and the floor by their names in the tables. */
-export const FLOOR = 'floor';
+const FLOOR = 'floor';
 export const LAPEL = { sqlite: 'Lapel on SQLite', postgres: 'Lapel on PostgreSQL' } as const;
 
 interface Options {

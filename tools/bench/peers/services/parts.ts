@@ -23,7 +23,7 @@ export interface Command {
   networks: unknown[];
 }
 
-/** What a device has answered. */
+/** The answer of a device. */
 export interface Result {
   transactionId: string;
   status: string;
@@ -105,7 +105,10 @@ export async function onAnswers(store: (result: Result) => Promise<void>): Promi
     // MQTT.js sends the PUBACK when `done` is called.
     subscriber.handleMessage = (packet, done) => {
       const result = JSON.parse((packet as { payload: Buffer }).payload.toString()) as Result;
-      void untilStored(result).then(() => done());
+      void (async () => {
+        await untilStored(result);
+        done();
+      })();
     };
     subscriber.on('error', ignore); // it connects again
     // At each connection, because Mosquitto 2.0.11 restores the session from its file without the shared subscription.
