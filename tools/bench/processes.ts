@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The checkout that this bench belongs to. */
@@ -30,6 +30,16 @@ export interface Process extends Figures {
   /** Ends it, by default as systemd does, and waits until it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
+
+const SETPRIV = '/usr/bin/setpriv';
+/**
+ * A command that Linux ends with this process, however this process ends. The promise stays in force in the program that
+ * takes the place of `setpriv`, under the same process identifier.
+ */
+export const endingWithParent = (command: readonly string[]): [string, ...string[]] => {
+  const [program = '', ...args] = command;
+  return existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'KILL', program, ...args] : [program, ...args];
+};
 
 const proc = <Result>(child: ChildProcess, file: string, read: (text: string) => Result): Result | number => {
   try {
@@ -75,7 +85,8 @@ export async function startProcess(
 ): Promise<Process> {
   const began = performance.now();
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-  const child = spawn(process.execPath, [...profiling, ...args], {
+  const [program, ...rest] = endingWithParent([process.execPath, ...profiling, ...args]);
+  const child = spawn(program, rest, {
     cwd: checkout,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

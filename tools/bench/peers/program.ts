@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { endChild, type Figures, figuresOf } from '../processes.ts';
+import { endChild, endingWithParent, type Figures, figuresOf } from '../processes.ts';
 
 /** A program that listens on a port of loopback, and can be killed and started again. */
 export interface Program extends Figures, AsyncDisposable {
@@ -27,9 +27,6 @@ const accepts = (port: number): Promise<boolean> =>
 const PATIENCE_MS = 30_000;
 const RESTART_MS = 100;
 
-// Linux ends the program with this process, however it ends. The option stays in force in the program that follows.
-const ENDS_WITH_PARENT = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : [];
-
 /** Starts a program; what it prints goes to the file `log`. */
 export async function startProgram(options: {
   command: readonly string[];
@@ -37,7 +34,7 @@ export async function startProgram(options: {
   log: string;
 }): Promise<Program> {
   const { command, port, log } = options;
-  const [first = '', ...rest] = [...ENDS_WITH_PARENT, ...command];
+  const [first, ...rest] = endingWithParent(command);
   let child: ChildProcess | undefined;
   let wanted = false;
   let exits = 0;

@@ -27,14 +27,13 @@ const supervision = { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 };
 const boss = new PgBoss({
   connectionString: config.store,
   max: CONNECTIONS,
-  useListenNotify: true,
   ...supervision,
 });
 boss.on('error', () => undefined); // it connects again
 await boss.start();
 const jobs = { retryLimit: 1_000, retryDelay: 1, expireInSeconds: 5 };
 await boss.createQueue('commands', jobs);
-await boss.createQueue('webhooks', { ...jobs, retryBackoff: true, retryDelayMax: 60, notify: true });
+await boss.createQueue('webhooks', { ...jobs, retryBackoff: true, retryDelayMax: 60 });
 const publish = createPublisher();
 
 await boss.work<Command>('commands', { pollingIntervalSeconds: 0.5, batchSize: 100 }, async (batch) => {
@@ -54,11 +53,10 @@ const deliver = async (job: { id: string; data: Result }): Promise<JobResult> =>
 const webhookWorkers = {
   perJobResults: true,
   pollingIntervalSeconds: 0.5,
-  notifyPollingIntervalSeconds: 1,
   batchSize: WEBHOOKS_AT_ONCE / FETCHERS,
   localConcurrency: FETCHERS,
 } as const;
-await boss.work<Result, unknown, typeof webhookWorkers>('webhooks', webhookWorkers, (batch) =>
+const webhookWorker = await boss.work<Result, unknown, typeof webhookWorkers>('webhooks', webhookWorkers, (batch) =>
   Promise.all(batch.map(deliver)),
 );
 
@@ -69,6 +67,8 @@ await onAnswers(async (result) => {
     await boss.send('webhooks', result, { id: transactionId, db: transaction.db });
     await boss.deleteJob('commands', transactionId, { db: transaction.db });
     await transaction.commit();
+    // It works in this process, so it needs no NOTIFY of PostgreSQL, which lets commits wait for one another.
+    boss.notifyWorker(webhookWorker);
   } catch (error) {
     await transaction.rollback();
     throw error;
