@@ -37,7 +37,7 @@ const HELP = `npm run bench -- [options]
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
   --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
   --peers[=LIST]   measures the loop beside services of other libraries instead, and kills their parts and those of Lapel:
-                   bullmq-always, bullmq-everysec, pg-boss, dbos (--seconds is 2 then, --rounds 0 measures no loops)
+                   bullmq-always, bullmq-everysec, pg-boss, dbos, restate (--seconds is 2 then, --rounds 0 measures no loops)
   --kills N        with --peers: kills of each part (20; 0: none)
   --write          with --peers, for all of them: writes the tables into docs/benchmark.md
   --rows N         rows with which --scale fills the database (1000000)

@@ -9,7 +9,7 @@ import { keepDevices } from './kept-devices.ts';
 
 const CALLERS = 8;
 /** A kill comes at a random time within so long after the loop has closed again. */
-const AT_RANDOM_MS = 200;
+const AT_RANDOM_MS = 100;
 /** The loop must close again within this time after a start. */
 const RECOVERY_MS = 30_000;
 /** After the last kill everything that is still open must be told within this time. */

@@ -5,7 +5,7 @@ import { PEERS, type PeerName } from './peer-target.ts';
 import { LAPEL, measuredTargets } from './targets.ts';
 
 /** The seconds after which a warm-up ends even if it is not complete, because slow targets would take minutes. */
-const WARM_SECONDS = 6;
+const WARM_SECONDS = 5;
 
 /** Medians of a target by the number of callers. */
 type Medians = Map<number, Record<'rate' | 'cpu' | 'flushes' | 'p50', number>>;
@@ -102,7 +102,7 @@ export async function runLoops(options: Options, peers: readonly PeerName[]): Pr
   return [
     {
       name: 'Loops of peers',
-      about: `Medians of ${rounds} rounds of ${seconds} seconds with ${callers.join(', ')} callers. Processor time of all processes together: service, broker, store.`,
+      about: `Rounds: ${rounds}, of ${seconds} seconds each; the medians count. Callers: ${callers.join(', ')}. Processor time of all processes together: service, broker, store.`,
       rows: [...all].map(([name, medians]) => rowOf(name, medians)),
     },
     {

@@ -9,22 +9,27 @@ import { deviceIds } from '../bench-ids.ts';
 import { createReceiver, type Told } from '../closed-loop.ts';
 import { type KillableTarget, type Part, pathOf } from '../running-target.ts';
 import { type Program, startProgram } from './program.ts';
-import { type Fsync, startMosquitto, startRedis } from './stores.ts';
+import { type Fsync, startMosquitto, startRedis, startRestate } from './stores.ts';
 
 /** A peer: its service, and the store that the service keeps its commands in. */
 interface Peer {
   /** Its name in the tables. */
   title: string;
-  /** The file in services/. */
+  /** The file of its service. */
   service: string;
-  store: { redis: Fsync } | 'postgres';
+  store: { redis: Fsync } | 'postgres' | 'restate';
 }
 
 export const PEERS = {
-  'bullmq-always': { title: 'BullMQ, fsync always', service: 'bullmq', store: { redis: 'always' } },
-  'bullmq-everysec': { title: 'BullMQ, fsync every second', service: 'bullmq', store: { redis: 'everysec' } },
-  'pg-boss': { title: 'pg-boss', service: 'pg-boss', store: 'postgres' },
-  dbos: { title: 'DBOS', service: 'dbos', store: 'postgres' },
+  'bullmq-always': { title: 'BullMQ, fsync always', service: 'services/bullmq.ts', store: { redis: 'always' } },
+  'bullmq-everysec': {
+    title: 'BullMQ, fsync every second',
+    service: 'services/bullmq.ts',
+    store: { redis: 'everysec' },
+  },
+  'pg-boss': { title: 'pg-boss', service: 'services/pg-boss.ts', store: 'postgres' },
+  dbos: { title: 'DBOS', service: 'services/dbos.ts', store: 'postgres' },
+  restate: { title: 'Restate', service: 'restate/service.ts', store: 'restate' },
 } as const satisfies Record<string, Peer>;
 
 export type PeerName = keyof typeof PEERS;
@@ -41,6 +46,11 @@ export interface RunningPeer extends AsyncDisposable {
 }
 
 async function startStore(store: Peer['store'], folder: string, stack: AsyncDisposableStack) {
+  if (store === 'restate') {
+    const { server, url } = await startRestate(folder);
+    stack.use(server);
+    return { url, programs: [server], databaseSeconds: () => 0, part: server };
+  }
   if (store !== 'postgres') {
     const redis = stack.use(await startRedis(folder, store.redis));
     return { url: `redis://127.0.0.1:${redis.port}`, programs: [redis], databaseSeconds: () => 0, part: redis };
@@ -65,7 +75,7 @@ export async function startPeer(name: PeerName, receiver: string): Promise<Runni
   const port = await freePort();
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const config = { port, mqtt: broker.port, store: store.url, receiver, secret };
-  const file = join(import.meta.dirname, 'services', `${peer.service}.ts`);
+  const file = join(import.meta.dirname, peer.service);
   const command = [process.execPath, file, JSON.stringify(config)];
   const service = stack.use(await startProgram({ command, port, log: join(folder, 'service.log') }));
   const everything = stack.move();

@@ -4,11 +4,12 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { endChild, endingWithParent, type Figures, figuresOf } from '../processes.ts';
 
-/** A program that listens on a port of loopback, and can be killed and started again. */
+/**
+ * A program that listens on a port of loopback, and can be killed and started again. When it ends by itself, it is started
+ * again as a service manager does.
+ */
 export interface Program extends Figures, AsyncDisposable {
   readonly port: number;
-  /** How often it has ended by itself, and was started again as a service manager does. */
-  readonly exits: number;
   kill(): Promise<void>;
   /** Starts it; resolves when it accepts connections. */
   start(): Promise<void>;
@@ -27,7 +28,7 @@ const accepts = (port: number): Promise<boolean> =>
 const PATIENCE_MS = 30_000;
 const RESTART_MS = 100;
 
-/** Starts a program; what it prints goes to the file `log`. */
+/** Starts a program; its output goes to the file `log`. */
 export async function startProgram(options: {
   command: readonly string[];
   port: number;
@@ -37,7 +38,6 @@ export async function startProgram(options: {
   const [first, ...rest] = endingWithParent(command);
   let child: ChildProcess | undefined;
   let wanted = false;
-  let exits = 0;
 
   function launch(): void {
     const output = openSync(log, 'a');
@@ -46,7 +46,6 @@ export async function startProgram(options: {
     launched.once('error', () => undefined); // it never accepts a connection, which is told
     launched.once('exit', () => {
       if (!wanted || child !== launched) return;
-      exits += 1;
       setTimeout(() => wanted && launch(), RESTART_MS);
     });
   }
@@ -70,9 +69,6 @@ export async function startProgram(options: {
     child === undefined ? Number.NaN : read(figuresOf(child));
   const program: Program = {
     port,
-    get exits() {
-      return exits;
-    },
     cpuSeconds: figure((each) => each.cpuSeconds()),
     mainThreadSeconds: figure((each) => each.mainThreadSeconds()),
     writtenBytes: figure((each) => each.writtenBytes()),

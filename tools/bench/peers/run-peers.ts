@@ -26,7 +26,7 @@ export async function runPeers({
   kills,
   ...options
 }: Options & { peers: readonly PeerName[]; kills: number }): Promise<Table[]> {
-  installPeers();
+  installPeers(peers.includes('restate') ? ['most', 'restate'] : ['most']);
   const tables = options.rounds > 0 ? await runLoops(options, peers) : [];
   if (kills === 0) return tables;
   const rows: Row[] = [];

@@ -42,6 +42,32 @@ export async function startRedis(folder: string, fsync: Fsync): Promise<Program>
   return startProgram({ command: [found('redis-server'), ...flags], port, log: join(folder, 'redis.log') });
 }
 
+/** The program of Restate's server; npm has it for each system in a package of its own. */
+const RESTATE = `restate/node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`;
+
+/**
+ * Starts Restate's server as it is installed: its log and its metadata are written through to the disk before it answers.
+ * The service listens at `endpoint` for its calls.
+ */
+export async function startRestate(folder: string): Promise<{ server: Program; url: string }> {
+  const [ingress, admin, node, endpoint] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const address = (port: number): string => `bind-address = "127.0.0.1:${port}"`;
+  const file = join(folder, 'restate.toml');
+  const settings = [
+    `base-dir = "${join(folder, 'restate')}"`,
+    'node-name = "bench"',
+    'listen-mode = "tcp"',
+    'disable-telemetry = true',
+    address(node),
+    `[ingress]\n${address(ingress)}`,
+    `[admin]\n${address(admin)}\ndisable-web-ui = true`,
+  ];
+  writeFileSync(file, `${settings.join('\n')}\n`);
+  const command = [join(import.meta.dirname, RESTATE), '--no-logo', '--config-file', file];
+  const server = await startProgram({ command, port: ingress, log: join(folder, 'restate.log') });
+  return { server, url: `http://127.0.0.1:${ingress}/?admin=${admin}&endpoint=${endpoint}` };
+}
+
 /**
  * Starts Mosquitto, which keeps sessions and messages in memory and saves all of them from time to time: here each second,
  * which is the shortest time that does not save them for every message (mosquitto.conf(5), `autosave_interval`).
