@@ -7,6 +7,19 @@ import { LAPEL, measuredTargets } from './targets.ts';
 /** The seconds after which a warm-up ends even if it is not complete, because slow targets would take minutes. */
 const WARM_SECONDS = 5;
 
+/** A loop that never closes would let a measurement wait for ever; it ends with an error this time after its end. */
+const PATIENCE_MS = 60_000;
+
+async function inTime<Result>(name: string, seconds: number, work: Promise<Result>): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${name}: a loop did not close`)), seconds * 1000 + PATIENCE_MS);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Medians of a target by the number of callers. */
 type Medians = Map<number, Record<'rate' | 'cpu' | 'flushes' | 'p50', number>>;
 
@@ -24,10 +37,13 @@ async function measureAll(options: Options, peers: readonly PeerName[]): Promise
     for (const [name, start] of [...starts.slice(first), ...starts.slice(0, first)]) {
       const target = await start({ devices });
       try {
-        await warmUp(target, WARM_SECONDS);
+        await inTime(name, WARM_SECONDS, warmUp(target, WARM_SECONDS));
         for (const count of callers) {
           const key = keyOf(name, count);
-          samples.set(key, [...(samples.get(key) ?? []), await measureLoop(target, count, seconds)]);
+          samples.set(key, [
+            ...(samples.get(key) ?? []),
+            await inTime(name, seconds, measureLoop(target, count, seconds)),
+          ]);
         }
       } finally {
         await target.close();
@@ -80,13 +96,13 @@ function comparison(all: Map<string, Medians>, callers: readonly number[]): Row[
     `${((all.get(name)?.get(count)?.rate ?? Number.NaN) / rate).toFixed(2)} times`;
   return callers.flatMap((count) =>
     [
-      { kind: 'stores before 201', isGood: isDurable },
-      { kind: 'of any kind', isGood: () => true },
+      { kind: 'those that store before 201', isGood: isDurable },
+      { kind: 'all', isGood: () => true },
     ].map(({ kind, isGood }) => {
       const peer = best(count, isGood);
       return {
-        'the fastest peer': `${kind}, ${count} callers`,
-        name: peer?.name ?? '',
+        'callers, peers': `${count}, ${kind}`,
+        'the fastest peer': peer?.name ?? '',
         'its loops/s': Math.round(peer?.rate ?? Number.NaN),
         [LAPEL.sqlite]: times(LAPEL.sqlite, count, peer?.rate ?? Number.NaN),
         [LAPEL.postgres]: times(LAPEL.postgres, count, peer?.rate ?? Number.NaN),
