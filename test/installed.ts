@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { areInstalled } from '@lapel/tools/bench/peers/install';
+import { findProgram } from '@lapel/tools/bench/peers/stores';
 import { findPostgres } from '@lapel/tools/harness/postgres-server';
 
 /** Debian's own Python, for which its packages are installed. */
@@ -23,6 +25,10 @@ const runs = (program: string, ...args: string[]): boolean => spawnSync(program,
  */
 export const missing = {
   postgres: () => findPostgres() === undefined && 'PostgreSQL is not installed (.ci/install-postgres)',
+  peers: () =>
+    !(findProgram('redis-server') && findProgram('mosquitto') && areInstalled('most')) &&
+    'Redis, Mosquitto or a library of the peers is not installed (.ci/install-peers)',
+  restate: () => !areInstalled('restate') && 'Restate is not installed (npm run bench -- --peers=restate installs it)',
   pooler: () => !existsSync(POOLER) && 'pgbouncer is not installed (.ci/install-postgres)',
   swift: () =>
     !existsSync('/usr/lib/python3/dist-packages/swift') && 'OpenStack Swift is not installed (.ci/install-swift)',

@@ -20,8 +20,12 @@ const manifestOf = (folder: string): Manifest =>
 const { workspaces: PACKAGES } = manifestOf('.');
 const FOLDERS = ['src', ...PACKAGES, 'test'];
 
+/** The folder of the peers of the benchmark has libraries of its own. */
+const LIBRARIES = /(?:^|\/)node_modules\//;
 const typeScriptIn = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !LIBRARIES.test(file),
+  );
 const importsOf = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/^(?:import|export)[^'"]*?from ['"]([^'"]+)['"]/gm)].map((m) => m[1]!);
 /** Libraries that a file loads while it runs, or whose files it reads. */

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 
 /** Makes the acknowledgement of a command. */
-export type AnswerOf = (deviceId: string, operation: string) => object;
+export type AnswerOf = (deviceId: string, operation: string, transactionId: number | string) => object;
 
 const GOOD = { status: 'succeeded' };
 const ALWAYS_GOOD: AnswerOf = () => GOOD;
@@ -25,7 +25,7 @@ export async function connectBenchDevice(options: {
   parser.on('packet', (packet) => {
     if (packet.cmd === 'publish') {
       const { transactionId, operation } = JSON.parse(packet.payload.toString()) as {
-        transactionId: number;
+        transactionId: number | string;
         operation: string;
       };
       messageId = (messageId % 65_000) + 1;
@@ -33,7 +33,7 @@ export async function connectBenchDevice(options: {
       const ack = mqttPacket.generate({
         cmd: 'publish',
         topic: `devices/${deviceId}/acks`,
-        payload: JSON.stringify({ transactionId, ...answer(deviceId, operation) }),
+        payload: JSON.stringify({ transactionId, ...answer(deviceId, operation, transactionId) }),
         qos: 1,
         messageId,
         dup: false,
@@ -50,6 +50,7 @@ export async function connectBenchDevice(options: {
   });
   socket.on('data', (chunk) => parser.parse(chunk));
   socket.on('error', ready.reject);
+  socket.on('close', () => ready.reject(new Error('the broker has closed the connection')));
   const connectPacket = {
     cmd: 'connect' as const,
     protocolId: 'MQTT' as const,

@@ -2,20 +2,34 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-/** Starts a receiver of webhooks, which wakes the caller that waits for the result of the transaction. */
-export async function createReceiver() {
-  const waiting = new Map<number, () => void>();
-  const early = new Set<number>();
+/** A number, or the text that a peer uses instead. */
+export type TransactionId = number | string;
+
+/** A webhook that the receiver has got: its id, and the transaction that it tells of. */
+export interface Told {
+  webhookId: string;
+  transaction: { transactionId: TransactionId; status: string };
+}
+
+/**
+ * Starts a receiver of webhooks, which wakes the caller that waits for the result of the transaction. `onTold` sees each
+ * webhook of a transaction.
+ */
+export async function createReceiver({ onTold }: { onTold?: ((told: Told) => void) | undefined } = {}) {
+  const waiting = new Map<TransactionId, () => void>();
+  const early = new Set<TransactionId>();
   const server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       response.writeHead(200, { 'content-length': 0 }).end();
       const event = JSON.parse(Buffer.concat(chunks).toString()) as {
-        data: { transaction?: { transactionId: number } };
+        data: { transaction?: Told['transaction'] };
       };
       if (!event.data.transaction) return; // an event of a rollout
-      const { transactionId } = event.data.transaction;
+      const { transaction } = event.data;
+      const { transactionId } = transaction;
+      onTold?.({ webhookId: String(request.headers['webhook-id']), transaction });
       const wake = waiting.get(transactionId);
       if (wake) wake();
       else early.add(transactionId);
@@ -26,7 +40,7 @@ export async function createReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
     /** Resolves when the result of the transaction has arrived. */
-    result(transactionId: number): Promise<void> {
+    result(transactionId: TransactionId): Promise<void> {
       if (early.delete(transactionId)) return Promise.resolve();
       return new Promise((resolve) => {
         waiting.set(transactionId, () => {
@@ -117,7 +131,7 @@ async function runCallers(
       const text = await answer.body.text();
       calls.push(performance.now() - started);
       if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${text}`);
-      await target.receiver.result((JSON.parse(text) as { transactionId: number }).transactionId);
+      await target.receiver.result((JSON.parse(text) as { transactionId: TransactionId }).transactionId);
       latencies.push(performance.now() - started);
     }
   };
@@ -143,7 +157,7 @@ export const runClosedLoop = (
 const WARM_CALLERS = 64;
 const WARM_LOOPS = 20_000;
 
-/** Runs so many loops that the code of the target is compiled and its caches are filled. */
-export async function warmUp(target: Target): Promise<void> {
-  await runCallers(target, WARM_CALLERS, { loops: WARM_LOOPS });
+/** Runs so many loops that the code of the target is compiled and its caches are filled, at most for so many seconds. */
+export async function warmUp(target: Target, seconds = Number.POSITIVE_INFINITY): Promise<void> {
+  await runCallers(target, WARM_CALLERS, { loops: WARM_LOOPS, seconds });
 }

@@ -5,7 +5,7 @@ import { startPostgres } from '../harness/postgres-server.ts';
 import { connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver } from './closed-loop.ts';
-import { startProcess } from './processes.ts';
+import { type Process, startProcess } from './processes.ts';
 import { pathOf, type RunningTarget } from './running-target.ts';
 
 interface Options {
@@ -14,7 +14,10 @@ interface Options {
 }
 
 /** Starts the floor (the loop without rules, see floor.ts) in a process of its own. */
-export async function startFloor({ devices, database = 'sqlite' }: Options): Promise<RunningTarget> {
+export async function startFloor({
+  devices,
+  database = 'sqlite',
+}: Options): Promise<RunningTarget & { process: Process }> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-floor-'));
   const receiver = await createReceiver();
   const postgres = database === 'postgres' ? await startPostgres({ onDisk: true }) : undefined;

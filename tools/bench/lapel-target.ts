@@ -5,10 +5,10 @@ import { startObjectStore } from '../harness/object-store.ts';
 import { startPostgres } from '../harness/postgres-server.ts';
 import { type AnswerOf, connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
-import { createReceiver, type Receiver } from './closed-loop.ts';
+import { createReceiver, type Receiver, type Told } from './closed-loop.ts';
 import { type Process, startProcess } from './processes.ts';
 import { openRoute, type Route } from './routes.ts';
-import { pathOf, type RunningTarget } from './running-target.ts';
+import { type KillableTarget, type Part, pathOf } from './running-target.ts';
 
 interface Options {
   devices: number;
@@ -27,15 +27,17 @@ interface Options {
   nodes?: number;
   /** How devices and calls get to the nodes; by default they are spread. */
   route?: Route;
+  /** Sees each webhook of a transaction. */
+  onTold?: (told: Told) => void;
 }
 
-export interface LapelTarget extends RunningTarget {
+export interface LapelTarget extends KillableTarget {
+  process: Process;
+  processes: readonly Process[];
   /** The address of the administration API; `root` is the administrator's token. */
   admin: string;
   root: string;
-  mqttPort: number;
   offlineIds: string[];
-  credentialOf(deviceId: string): string;
 }
 
 const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
@@ -44,8 +46,12 @@ const AT_ONCE = 5_000;
 
 type Start = Pick<Options, 'profile' | 'env' | 'checkout'>;
 
-const start = (folder: string, { profile, env, checkout }: Start): Promise<Process> => {
-  const ports = ['http', 'admin', 'mqtt', 'objects'].flatMap((name) => [`--${name}-port`, '0']);
+/** Starts a node, on free ports or on those of the process that ran before. */
+const start = (folder: string, { profile, env, checkout }: Start, before?: Process): Promise<Process> => {
+  const portOf = (name: string): string => (before ? new URL(before.addresses[name] ?? '').port : '0');
+  const ports = ['http', 'admin', 'mqtt', 'objects']
+    .filter((name) => before === undefined || before.addresses[name] !== undefined)
+    .flatMap((name) => [`--${name}-port`, portOf(name)]);
   return startProcess(['src/main.ts', 'serve', '--data-dir', folder, ...ports, '--log-level', 'warn'], {
     profile,
     checkout,
@@ -133,25 +139,33 @@ async function startShared(folder: string, stack: AsyncDisposableStack) {
     LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // required, but never called in a benchmark
     LAPEL_ADMIN_TOKEN: 'administrator token of the bench of nodes',
   };
-  return { env, cpuSeconds: postgres.cpuSeconds };
+  return { env, cpuSeconds: postgres.cpuSeconds, postgres };
 }
 
 /** Starts Lapel with an application, and connects and activates its devices. */
 export async function startLapel(options: Options): Promise<LapelTarget> {
-  const { devices, offline = 0, fill, nodes = 0, route = 'spread' } = options;
+  const { devices, offline = 0, fill, nodes = 0, route = 'spread', onTold } = options;
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const receiver = stack.adopt(await createReceiver(), (made) => made.close());
+  const receiver = stack.adopt(await createReceiver({ onTold }), (made) => made.close());
   const shared = nodes > 0 ? await startShared(folder, stack) : undefined;
   const own = shared ? { ...options, env: { ...options.env, ...shared.env } } : options;
   const running: Process[] = [];
   stack.defer(async () => {
     await Promise.all(running.map((each) => each.stop()));
   });
+  const folderOf = (index: number): string => (nodes > 0 ? join(folder, `node-${index}`) : folder);
   const startAll = async (given: Start): Promise<void> => {
-    for (let index = 0; index < Math.max(nodes, 1); index += 1)
-      running.push(await start(nodes > 0 ? join(folder, `node-${index}`) : folder, given));
+    for (let index = 0; index < Math.max(nodes, 1); index += 1) running.push(await start(folderOf(index), given));
+  };
+  const service: Part = {
+    async kill() {
+      await running[0]?.stop('SIGKILL');
+    },
+    async start() {
+      running[0] = await start(folderOf(0), own, running[0]);
+    },
   };
   await startAll(fill ? { ...own, profile: undefined } : own);
   const of = (name: string, index = 0): string => running[index]?.addresses[name] ?? '';
@@ -190,6 +204,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   return {
     process: running[0] as Process,
     processes: running,
+    parts: { service, ...(shared && { store: shared.postgres }) },
     databaseSeconds: () => shared?.cpuSeconds() ?? 0,
     commits: () => sumOf(COMMITS, admins(), root),
     crossed: () => sumOf(CROSSED, admins(), root),

@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util';
 import { runBeside } from './beside.ts';
 import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
+import { writeBenchmark } from './peers/document.ts';
+import { readPeers, runPeers } from './peers/run-peers.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
 import { ROUTES, type Route } from './routes.ts';
@@ -36,6 +38,10 @@ const HELP = `npm run bench -- [options]
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
   --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
   --routes LIST    how calls get to nodes, in turns: ${ROUTES.join(', ')} (spread)
+  --peers[=LIST]   measures the loop beside services of other libraries instead, and kills their parts and those of Lapel:
+                   bullmq-always, bullmq-everysec, pg-boss, dbos, restate (--seconds is 2 then, --rounds 0 measures no loops)
+  --kills N        with --peers: kills of each part (20; 0: none)
+  --write          with --peers, for all of them: writes the tables into docs/benchmark.md
   --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
   --json FILE      writes the report as JSON, too
@@ -43,11 +49,13 @@ const HELP = `npm run bench -- [options]
   --profile DIR    writes a profile of the service's processor time there (.cpuprofile)
 `;
 
-const flags = process.argv.slice(2).map((argument) => (argument === '--scale' ? '--scale=' : argument));
+const flags = process.argv
+  .slice(2)
+  .map((argument) => (/^--(?:scale|peers)$/.test(argument) ? `${argument}=` : argument));
 const { values } = parseArgs({
   args: flags,
   options: {
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     devices: { type: 'string', default: '200' },
     callers: { type: 'string', default: '1,8,64' },
@@ -56,6 +64,9 @@ const { values } = parseArgs({
     database: { type: 'string', default: 'sqlite' },
     nodes: { type: 'string', default: '1' },
     routes: { type: 'string', default: 'spread' },
+    peers: { type: 'string' },
+    kills: { type: 'string', default: '20' },
+    write: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
     fleet: { type: 'string', default: '4000' },
     json: { type: 'string' },
@@ -66,7 +77,7 @@ const { values } = parseArgs({
 });
 
 const options: Options = {
-  seconds: Number(values.seconds),
+  seconds: Number(values.seconds ?? (values.peers === undefined ? 4 : 2)),
   rounds: Number(values.rounds),
   devices: Number(values.devices),
   callers: values.callers.split(',').map(Number),
@@ -82,6 +93,8 @@ function routeOf(name: string): Route {
 }
 
 async function measured(): Promise<Table[]> {
+  if (values.peers !== undefined)
+    return runPeers({ ...options, peers: readPeers(values.peers), kills: Number(values.kills) });
   if (values.database === 'postgres') {
     const routes = values.routes.split(',').map(routeOf);
     return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number), routes })];
@@ -99,10 +112,12 @@ async function measured(): Promise<Table[]> {
   return tables;
 }
 
+if (values.write && values.peers !== '') throw new Error('--write belongs to --peers without a list');
 if (values.help) process.stdout.write(HELP);
 else {
   const before = values.compare && (JSON.parse(readFileSync(values.compare, 'utf8')) as Report);
   const report = makeReport(await measured());
   if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (values.write) writeBenchmark(report);
   process.stdout.write(`${toMarkdown(report, before || undefined)}\n`);
 }

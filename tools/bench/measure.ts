@@ -1,5 +1,6 @@
 import { type Measurement, runClosedLoop } from './closed-loop.ts';
-import type { Process } from './processes.ts';
+import { diskFlushes } from './disk-flushes.ts';
+import type { Figures } from './processes.ts';
 import type { RunningTarget } from './running-target.ts';
 
 export interface Options {
@@ -27,6 +28,8 @@ export interface Sample extends Measurement {
   written: number;
   /** Commits per loop; NaN for a target that does not count them. */
   commits: number;
+  /** How often the disk was told per loop to write its cache through, by this whole machine; NaN if the kernel does not tell. */
+  flushes: number;
   /** Processor time of the database server per loop, in microseconds. */
   databaseCpu: number;
   /** Processor time of the balancer per loop, in microseconds. */
@@ -37,7 +40,7 @@ export interface Sample extends Measurement {
 
 /** Runs the closed loop and measures the processor time that it takes. */
 export async function measureLoop(target: RunningTarget, callers: number, seconds: number): Promise<Sample> {
-  const sum = (figure: (each: Process) => number): number =>
+  const sum = (figure: (each: Figures) => number): number =>
     target.processes.reduce((total, each) => total + figure(each), 0);
   const read = () => ({
     service: sum((each) => each.cpuSeconds()),
@@ -45,6 +48,7 @@ export async function measureLoop(target: RunningTarget, callers: number, second
     written: sum((each) => each.writtenBytes()),
     database: target.databaseSeconds(),
     balancer: target.balancerSeconds?.() ?? 0,
+    flushes: diskFlushes(),
   });
   const commitsBefore = await target.commits();
   const crossedBefore = (await target.crossed?.()) ?? 0;
@@ -60,6 +64,7 @@ export async function measureLoop(target: RunningTarget, callers: number, second
     mainCpu: microseconds(after.main - before.main),
     written: (after.written - before.written) / measured.loops,
     commits: commits / measured.loops,
+    flushes: (after.flushes - before.flushes) / measured.loops,
     databaseCpu: microseconds(after.database - before.database),
     balancerCpu: microseconds(after.balancer - before.balancer),
     crossed: crossed / measured.loops,

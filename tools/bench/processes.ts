@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The checkout that this bench belongs to. */
@@ -7,11 +7,8 @@ export const OWN_CHECKOUT = join(import.meta.dirname, '../..');
 // The kernel's clock tick: 100 per second on every Linux that Node runs on.
 const TICKS_PER_SECOND = 100;
 
-export interface Process {
-  /** The first line that the process has printed: its addresses, as JSON. */
-  addresses: Record<string, string>;
-  /** Milliseconds from the start of the process to the first line that it has printed. */
-  startMs: number;
+/** The kernel's figures of a process. */
+export interface Figures {
   /** Seconds of processor time that the process has used; NaN if the kernel does not tell. */
   cpuSeconds(): number;
   /**
@@ -23,8 +20,26 @@ export interface Process {
   writtenBytes(): number;
   /** Bytes of its resident memory; NaN if the kernel does not tell. */
   rssBytes(): number;
-  stop(): Promise<void>;
 }
+
+export interface Process extends Figures {
+  /** The first line that the process has printed: its addresses, as JSON. */
+  addresses: Record<string, string>;
+  /** Milliseconds from the start of the process to the first line that it has printed. */
+  startMs: number;
+  /** Ends it, by default as systemd does, and waits until it has ended. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+const SETPRIV = '/usr/bin/setpriv';
+/**
+ * A command that Linux ends with this process, however this process ends. The promise stays in force in the program that
+ * takes the place of `setpriv`, under the same process identifier.
+ */
+export const endingWithParent = (command: readonly string[]): [string, ...string[]] => {
+  const [program = '', ...args] = command;
+  return existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'KILL', program, ...args] : [program, ...args];
+};
 
 const proc = <Result>(pid: number | undefined, file: string, read: (text: string) => Result): Result | number => {
   try {
@@ -41,6 +56,23 @@ export const processorSeconds = (pid: number | undefined): number =>
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   });
 
+export const figuresOf = (child: ChildProcess): Figures => ({
+  cpuSeconds: () => processorSeconds(child.pid),
+  // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
+  mainThreadSeconds: () => proc(child.pid, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
+  writtenBytes: () => proc(child.pid, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
+  rssBytes: () => proc(child.pid, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
+});
+
+/** Sends a signal to a child, and waits until it has ended. */
+export function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill(signal);
+  });
+}
+
 interface Options {
   env?: Record<string, string>;
   /** The checkout whose program is started; by default this one. */
@@ -56,7 +88,8 @@ export async function startProcess(
 ): Promise<Process> {
   const began = performance.now();
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-  const child = spawn(process.execPath, [...profiling, ...args], {
+  const [program, ...rest] = endingWithParent([process.execPath, ...profiling, ...args]);
+  const child = spawn(program, rest, {
     cwd: checkout,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -68,15 +101,7 @@ export async function startProcess(
   return {
     addresses: JSON.parse(line) as Record<string, string>,
     startMs: performance.now() - began,
-    cpuSeconds: () => processorSeconds(child.pid),
-    // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
-    mainThreadSeconds: () => proc(child.pid, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
-    writtenBytes: () => proc(child.pid, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
-    rssBytes: () => proc(child.pid, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve());
-        child.kill('SIGTERM');
-      }),
+    ...figuresOf(child),
+    stop: (signal = 'SIGTERM') => endChild(child, signal),
   };
 }

@@ -65,14 +65,11 @@ function compared(now: Cell, before: Cell | undefined): string {
 
 const keyOf = (row: Row): Cell | undefined => Object.values(row)[0];
 
-function tableLines({ name, about, rows }: Table, before: Table | undefined): string[] {
+/** The lines of a table alone. With an earlier table, each figure is followed by its former value and the change. */
+export function rowLines(rows: readonly Row[], before?: Table): string[] {
   const columns = Object.keys(rows[0] ?? {});
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
   return [
-    `## ${name}`,
-    '',
-    about,
-    '',
     line(columns),
     line(columns.map((column) => (isNumber(rows[0]?.[column]) ? '---:' : '---'))),
     ...rows.map((row) => {
@@ -81,9 +78,17 @@ function tableLines({ name, about, rows }: Table, before: Table | undefined): st
         columns.map((column, index) => compared(row[column] ?? '', index === 0 ? undefined : former?.[column])),
       );
     }),
-    '',
   ];
 }
+
+const tableLines = ({ name, about, rows }: Table, before: Table | undefined): string[] => [
+  `## ${name}`,
+  '',
+  about,
+  '',
+  ...rowLines(rows, before),
+  '',
+];
 
 /** Formats a report as Markdown. With an earlier report, each figure is followed by its former value and the change. */
 export function toMarkdown(report: Report, before?: Report): string {

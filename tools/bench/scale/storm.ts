@@ -5,6 +5,7 @@ import { runClosedLoop, warmUp } from '../closed-loop.ts';
 import { startFloor } from '../floor-target.ts';
 import { startLapel } from '../lapel-target.ts';
 import type { Options } from '../measure.ts';
+import type { Process } from '../processes.ts';
 import type { Table } from '../report.ts';
 import type { RunningTarget } from '../running-target.ts';
 
@@ -45,7 +46,7 @@ interface Storms {
 }
 
 async function measureStorms(
-  target: RunningTarget,
+  target: RunningTarget & { process: Process },
   { port, ids, credentialOf }: { port: number; ids: string[]; credentialOf(id: string): string },
 ): Promise<Storms> {
   const rss = target.process.rssBytes();

@@ -120,6 +120,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'The load that one node carries, and more of them.',
       },
       {
+        name: 'benchmark',
+        file: 'docs/benchmark.md',
+        title: 'Beside peers',
+        about: 'The loop beside services of other libraries, and what kills do to each.',
+      },
+      {
         name: 'qa',
         file: 'docs/qa.md',
         title: 'Tests with simulated fleets',
