@@ -29,7 +29,8 @@ promise, and the command that plays it again. The exit code is 0 if none does, 1
   --meetings     prints which events have met which phases of commands, rollouts and deliveries, and which never did
   --log          prints all that happens in the world, and the log of the service, on standard error
   --break NAME   plants a fault into the service: one of those of npm run try -- breakages --list, or of planted.ts
-  --faults TEXT  plants each fault whose name has this text, and counts the seeds until one shows it
+  --faults TEXT  plants each fault whose name has this text, or that is of this group (meetings, breakages), and counts the
+                 seeds until one shows it
 `;
 
 const { values } = parseArgs({
@@ -103,7 +104,8 @@ async function findFaults(names: readonly string[]): Promise<number> {
   return found.length === names.length ? 0 : 1;
 }
 if (values.faults !== undefined) {
-  const names = FAULTS.map(({ name }) => name).filter((name) => name.includes(values.faults!));
+  const { faults } = values;
+  const names = FAULTS.filter(({ name, group }) => group === faults || name.includes(faults)).map(({ name }) => name);
   process.exit(await findFaults(names));
 }
 

@@ -163,7 +163,7 @@ const spellOf = ({ between }: ReturnType<typeof choicesOf>, kind: Spell['kind'],
   lasts: between(500, 15_000),
 });
 
-/** What happens in the world of a seed. Worlds are small and short: 3 to 12 devices, two to eight minutes. */
+/** What happens in the world of a seed. Worlds are small and short: 3 to 12 devices, mostly a minute or two. */
 export function planOf(seed: number): Plan {
   const choices = choicesOf(createRandom(deriveSeed(seed, PARTS.plan)));
   const { between, one, maybe, some, milliseconds } = choices;
@@ -225,8 +225,8 @@ export function planOf(seed: number): Plan {
     const faults = maybe(0.4) ? some(RECEIVER_FAULTS, 0.25) : [];
     return faults.length > 0 ? { receiver: faults.map((fault) => ({ fault, share: `${between(2, 14)} %` })) } : {};
   };
-  const phases: Phase[] = Array.from({ length: between(1, 3) }, (_, at) => {
-    const seconds = between(20, 120);
+  const phases: Phase[] = Array.from({ length: between(1, 2) }, (_, at) => {
+    const seconds = between(15, 60);
     const moments = (count: number): number[] => Array.from({ length: count }, () => between(500, seconds * 1000));
     return {
       name: `phase-${at + 1}`,
