@@ -120,6 +120,7 @@ export function createActionRunner({
   probe?: ((carried: Carried) => Promise<void>) | undefined;
 }): ActionRunner {
   const calls = callsOf(lapel, releases, applicationId, (deviceId, status) => {
+    ledger.look('status-device');
     const found = differences('deviceId', deviceId, status.deviceId);
     ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, now());
   });

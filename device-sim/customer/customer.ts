@@ -252,6 +252,7 @@ export function createCustomer({
         onReceived: receive,
         onForged: (reason, body) => ledger.forged(reason, body, now()),
         onUntimely: (untimely, body) => ledger.untimely(untimely, body, now()),
+        look: ledger.look,
       });
       const { url, urlsUrl } = receiver;
       try {

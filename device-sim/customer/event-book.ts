@@ -27,6 +27,10 @@ export interface EventBook {
   happened(deviceId: string, event: DeviceEvent): void;
   /** The differences between a webhook and its event. Empty if the event is unknown or was forgotten. */
   differences(eventId: string, webhook: { type: string; data: object }): Difference[];
+  /** Whether the event, as the device has sent it, is known. */
+  isKnown(eventId: string): boolean;
+  /** Whether the service has acknowledged the event, and its webhook has not arrived. */
+  isTold(eventId: string): boolean;
   /** The service has reported a fault in the message of the event, so its webhook may stay away. */
   excused(eventId: string): void;
   /**
@@ -62,6 +66,8 @@ export function createEventBook(): EventBook {
         ...differences('data', { ...event.data, deviceId }, data, ADDED),
       ];
     },
+    isKnown: (eventId) => contents.has(eventId),
+    isTold: (eventId) => waiting.has(eventId),
     excused(eventId) {
       waiting.delete(eventId);
       remember(excused, eventId, true, KEPT);

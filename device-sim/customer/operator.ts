@@ -75,7 +75,9 @@ export function createOperator({
   }
 
   async function mustLeave(device: Device, wasOnline: boolean, text: string, phase: string): Promise<void> {
-    if (wasOnline && !(await until(() => !device.online)))
+    if (!wasOnline) return;
+    customer.ledger.look('login-closed');
+    if (!(await until(() => !device.online)))
       wrong(`the connection after ${text}`, device, phase, differences('connection', 'closed', 'open'));
   }
 
@@ -89,6 +91,7 @@ export function createOperator({
       () => true,
       () => false,
     );
+    customer.ledger.look('login-former');
     if (hasConnected) wrong('the former credential', device, phase, differences('login', 'refused', 'accepted'));
     await device.disconnect();
     device.useCredential(String(reply.body['credential']));
@@ -123,6 +126,7 @@ export function createOperator({
     // The service moves a device only when its deactivation has ended.
     if (await until(async () => (await enrolment.moveAway(deviceId)).status === 200)) {
       const found = await customer.unavailability(deviceId);
+      customer.ledger.look('device-moved');
       if (found) wrong('the answer about a device of another developer', device, phase, found);
       isRight(await enrolment.moveBack(deviceId), 200, 'the move back', device, phase);
     }

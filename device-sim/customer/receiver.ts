@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { Look } from '../promises/looks.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AttemptEnd, type Attempts, createAttempts, type Untimely } from './attempts.ts';
@@ -68,6 +69,7 @@ export async function startReceiver({
   onUrlsWanted,
   onForged,
   onUntimely = () => {},
+  look,
 }: {
   listen: { host: string; port: number };
   publicUrl?: string | undefined;
@@ -84,6 +86,7 @@ export async function startReceiver({
   onForged: (reason: string, body: Buffer) => void;
   /** Called for an attempt that breaks the documented schedule of attempts. The signature of `body` is not verified. */
   onUntimely?: (untimely: Untimely, body: Buffer) => void;
+  look?: Look | undefined;
 }): Promise<Receiver> {
   let base = '';
   let playing: readonly PlayedFault[] = [];
@@ -91,7 +94,7 @@ export async function startReceiver({
   const played: Record<string, number> = {};
   let came = 0;
   const store = createFileStore({ base: () => base + FILES });
-  const attempts = createAttempts();
+  const attempts = createAttempts(look);
   const slow = new Set<NodeJS.Timeout>();
   const presign = async (file: WantedFile): Promise<object> => (given ?? store).presign(file);
 

@@ -77,7 +77,7 @@ class SimulatedDevice implements Device {
       memory: journal?.memory,
     });
     this.#peers = new PeerWatch(this.#model, seed, (type, peer) => this.#theSideTasks().tell(type, peer));
-    this.#conformance = createConformance({ memory: this.#behaviour.memory });
+    this.#conformance = createConformance({ memory: this.#behaviour.memory, look: options.look });
     this.#link = (options.createLink ?? createLink)({
       url,
       deviceId,
@@ -260,6 +260,7 @@ class SimulatedDevice implements Device {
       powerOff: (milliseconds, forgets) => this.#powerOff(milliseconds, forgets),
       die: (isDead) => this.#die(isDead),
       lowBattery: () => this.#reportLowBattery(),
+      look: this.#options.look,
       onPlayed: (fault, occasion) => this.#tellWatchers('fault', [fault, occasion]),
       onViolation: (text) => this.#tellWatchers('violation', [text]),
     });
@@ -360,6 +361,7 @@ class SimulatedDevice implements Device {
   }
 
   #receive(topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
+    this.#options.look?.('command-readable');
     if (topic === 'commands') return this.#receiveCommand(payload, dup, messageId);
     if (topic === 'responses') {
       const response = parseResponse(payload);

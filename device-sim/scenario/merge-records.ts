@@ -167,6 +167,7 @@ export function mergeRecords(records: readonly RunRecord[]): RunRecord {
     chapters,
     samples: mergeSamples(shards),
     faults: addCounts(ordered.map(({ faults }) => faults)),
+    ...(ordered.some(({ looks }) => looks) && { looks: addCounts(ordered.map(({ looks = {} }) => looks)) }),
     rollouts: ordered.flatMap(({ rollouts = [] }) => rollouts),
     ...outcomeOf({
       verdicts: merged(first!.verdicts),

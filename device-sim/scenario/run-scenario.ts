@@ -155,6 +155,7 @@ export async function runScenario({
     ...(stateFolder !== undefined && { stateFolder }),
     ...(customer && { keyOf: customer.keyOf }),
     phase: () => current.name,
+    look: customer?.ledger.look,
     ...(onDecision && {
       onDecision: (place, { occasion: { kind, operation, key }, about, outcome }) =>
         onDecision({ place, kind, operation, key, about, outcome }),
@@ -293,6 +294,7 @@ export async function runScenario({
     samples: sampling.samples(),
     faults: faultsPlayed(),
     rollouts: customer?.rollouts() ?? [],
+    ...(ledger && { looks: ledger.looks() }),
     ...outcomeOf({
       verdicts: verdictsOf(expectations, all, witnesses),
       requirements: verdictsOf(scenario.requirements, all, witnesses),

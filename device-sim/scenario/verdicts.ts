@@ -77,6 +77,11 @@ function storyOf({ figure, phase, scope }: Expectation, witnesses: Witnesses): r
   }
   if (name === 'crashes') return (witnesses.crashes ?? []).slice(0, 1);
   if (name === 'stalled' || name === 'memory') return tell(began, [], [], service?.notes(name));
+  if (name === 'cancelled') {
+    const cancelled = ledger?.example('cancelled', phase ?? undefined, scope) ?? [];
+    // Too few were cancelled: the first one that ended otherwise shows it.
+    return cancelled.length > 0 ? cancelled : (ledger?.example('slowest', phase ?? undefined, scope, 'settled') ?? []);
+  }
   if (name === 'unfinished') return ledger?.example('unfinished', phase ?? undefined, scope) ?? [];
   if (name === 'succeeded' || name === 'failed' || name === 'delivered') {
     const failed = ledger?.example('failed', phase ?? undefined, scope) ?? [];
