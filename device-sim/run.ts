@@ -21,7 +21,7 @@ import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import { type Group, hasBadNetworks, type Scenario } from './scenario/scenario.ts';
-import { watchService } from './scenario/service-watch.ts';
+import { type ServiceWatch, watchService } from './scenario/service-watch.ts';
 import { isWorn } from './scenario/wearing.ts';
 import type { ServiceControl } from './service/service-fault.ts';
 import { serviceControl } from './service-control.ts';
@@ -130,7 +130,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   }
   const part = shard ? ` (${shard.index} of ${shard.of})` : '';
   const made = await provision({ adminUrl, token: admin.token, application, part, ...names });
-  const enrolment = hasOperator ? createEnrolment({ adminUrl, token: admin.token }, names) : null;
+  const enrolment = hasOperator ? createEnrolment({ adminUrl, token: admin.token, api }, names) : null;
   return {
     members: membersOf(made.accounts),
     application: made.application,
@@ -151,7 +151,7 @@ function customerOf(
   settings: RunSettings,
   { members, application, admin, enrolment, neighbour }: Cast,
   timers: Timers,
-  own: OwnPace,
+  { own, serviceStoodStill }: { own: OwnPace; serviceStoodStill: (from: number, to: number) => number },
 ): Customer | null {
   if (!application) return null;
   const { api, mqtt, scenario, webhook, authenticationKey } = settings;
@@ -171,6 +171,7 @@ function customerOf(
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
     stoodStill: own.stoodStill,
+    serviceStoodStill,
     nodes: mqtt,
     groupOf: (deviceId) => groupOf(deviceId)?.name,
     tagsOf: (deviceId) => groupOf(deviceId)?.deviceTags ?? {},
@@ -275,14 +276,22 @@ async function runThrough(
   if (recorder) stack.defer(() => onNote(recorder.close()));
   const own = startOwnPace(timers);
   stack.defer(own.stop);
-  const customer = customerOf(settings, cast, timers, own);
+  let service: ServiceWatch | null = null;
+  const serviceStoodStill = (from: number, to: number): number => service?.stoodStill(from, to) ?? 0;
+  const customer = customerOf(settings, cast, timers, { own, serviceStoodStill });
   if (customer) {
     stack.use(customer);
     if (settings.clean) stack.defer(() => customer.clean());
     await customer.start();
   }
-  const service = customer
-    ? watchService({ api: api[0] ?? '', admin: cast.admin, timers, stoodStill: own.stoodStill })
+  service = customer
+    ? watchService({
+        api: api[0] ?? '',
+        admin: cast.admin,
+        timers,
+        stoodStill: own.stoodStill,
+        look: customer.ledger.look,
+      })
     : null;
   stack.defer(() => service?.stop());
   await service?.weigh();
@@ -306,6 +315,7 @@ async function runThrough(
       },
       mqtt,
       cleanSessions: settings.cleanSessions,
+      credentialsAreGiven: settings.accounts.kind === 'register',
       ...(links && { createLink: links }),
       ...(recorder && { createLink: recorded(links ?? createLink, recorder) }),
       stateFolder: settings.stateFolder,

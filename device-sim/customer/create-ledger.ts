@@ -1,3 +1,4 @@
+import type { WebhookEvent } from '@lapel/client/verify-webhook';
 import { createLooks } from '../promises/looks.ts';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
@@ -18,6 +19,7 @@ import { createScopedCounts } from './scopes.ts';
 import { OVERTAKING_MILLISECONDS } from './stops.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
+import { wrongTime } from './webhook-times.ts';
 
 /**
  * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
@@ -29,6 +31,7 @@ export function createLedger({
   stoodStill = () => 0,
   groupOf = () => undefined,
   nodeOf,
+  nowOfDay = Date.now,
 }: {
   began: number;
   lateAfter?: number;
@@ -37,6 +40,8 @@ export function createLedger({
   groupOf?: ((deviceId: string) => string | undefined) | undefined;
   /** The node that a device is connected to; undefined if there is only one. */
   nodeOf?: ((deviceId: string) => string | undefined) | undefined;
+  /** Milliseconds since 1970. */
+  nowOfDay?: () => number;
 }): Ledger {
   const { look, counts: looks } = createLooks();
   const cancels = createOwedCancels(look);
@@ -150,6 +155,28 @@ export function createLedger({
 
   const rollouts = createRolloutBook({ books, scoped, take, wrong: contents.wrong, trouble, look });
 
+  /** Compares the time of a webhook with that of its event. */
+  function judgeTime(event: WebhookEvent, sentAt: number, at: number): void {
+    const { data } = event;
+    const transactionId = 'transaction' in data ? data.transaction.transactionId : undefined;
+    const entry = transactionId === undefined ? undefined : find(transactionId);
+    const arrivedAt = nowOfDay();
+    const isAsked = entry?.phase !== undefined && entry.phase !== null && entry.rolloutId === null;
+    const found = wrongTime(event, {
+      sentAt,
+      arrivedAt,
+      requestedAt: isAsked ? arrivedAt - (at - entry.requestedAt) : undefined,
+      occurredAt: 'eventId' in data ? events.occurredAt(data.eventId) : undefined,
+    });
+    look('webhook-timestamp');
+    const about = transactionId === undefined ? `about ${event.type}` : `of transaction ${transactionId}`;
+    contents.wrong(
+      { text: `the webhook ${about}`, deviceId: data.deviceId, ...(transactionId !== undefined && { transactionId }) },
+      found,
+      at,
+    );
+  }
+
   function countError({ deviceId, operation, phase, status, reason, at }: Refused): void {
     of(phase, { deviceId, operation }).add('errors');
     const text = `${operation}: ${status === 0 ? 'no answer,' : status} ${reason}`;
@@ -254,8 +281,10 @@ export function createLedger({
     },
     note,
 
-    received({ webhookId, event: { type, data }, body }, at) {
+    received({ webhookId, event, body, sentAt }, at) {
+      const { type, data } = event;
       look('webhook-signed');
+      judgeTime(event, sentAt, at);
       if ('transaction' in data) {
         contents.envelope({ type, data }, data.transaction, at);
         results.receive(data.transaction, { webhookId, body }, at);

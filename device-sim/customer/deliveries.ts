@@ -48,7 +48,8 @@ export function createDeliveries({
     if (operation === 'cancel') {
       const cancelled = find(transactionId);
       look('cancel-needless');
-      if (cancelled?.deviceId === deviceId && (cancelled.issuedAt ?? issuedAt) === issuedAt) cancels.arrived(cancelled, at);
+      if (cancelled?.deviceId === deviceId && (cancelled.issuedAt ?? issuedAt) === issuedAt)
+        cancels.arrived(cancelled, at);
       const needless = cancelled?.deviceId === deviceId && needlessCancel(cancelled, { issuedAt });
       if (cancelled && needless) violation(cancelled, needless, at);
       return;

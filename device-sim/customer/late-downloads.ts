@@ -143,8 +143,14 @@ export function createLateDownloads({
       ledger.violated(about, `the download URL of command ${transactionId} ${text}`, timers.now());
     if (valid !== undefined && valid !== VALID_MILLISECONDS)
       breach(`is good for ${valid / 1000} s, and the documents say ${VALID_MILLISECONDS / 1000} s`);
-    else if (valid !== undefined && signedAt !== undefined && !(Math.abs(said - signedAt - valid) <= CLOCKS_MILLISECONDS))
-      breach(`ends at ${new Date(signedAt + valid).toISOString()}, and \`expiresAt\` says ${String(parameters['expiresAt'])}`);
+    else if (
+      valid !== undefined &&
+      signedAt !== undefined &&
+      !(Math.abs(said - signedAt - valid) <= CLOCKS_MILLISECONDS)
+    )
+      breach(
+        `ends at ${new Date(signedAt + valid).toISOString()}, and \`expiresAt\` says ${String(parameters['expiresAt'])}`,
+      );
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '@lapel/client/verify-webhook';
+import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
 import type { CheckName } from '../promises/checks.ts';
 import type { Look } from '../promises/looks.ts';
-import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
 import type { Untimely } from './attempts.ts';
 import type { Difference } from './differences.ts';
 import type { Asked, Entry, Outcome } from './entry.ts';
@@ -117,8 +117,8 @@ export interface Ledger extends RolloutBook {
    * Adds an event of a device (the end of a connection, a fault) to the lines that the report prints beside a fault.
    */
   note(deviceId: string, text: string, at: number): void;
-  /** A verified webhook arrived. `body` is the signed text. */
-  received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
+  /** A verified webhook arrived. `body` is the signed text; `sentAt` the time of the attempt, in milliseconds since 1970. */
+  received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array; sentAt: number }, at: number): void;
   /** A webhook had a wrong signature. The fault names the device in `body`, if the run has that device. */
   forged(reason: string, body: Buffer, at: number): void;
   /**

@@ -46,8 +46,7 @@ export function createOwedCancels(look: Look): OwedCancels {
     },
     excuse(deviceId) {
       excused.add(deviceId);
-      for (const [transactionId, { entry }] of waiting)
-        if (entry.deviceId === deviceId) waiting.delete(transactionId);
+      for (const [transactionId, { entry }] of waiting) if (entry.deviceId === deviceId) waiting.delete(transactionId);
     },
     owed: () =>
       [...waiting.values()]

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Look } from '../promises/looks.ts';
@@ -63,6 +63,7 @@ export async function startReceiver({
   listen,
   publicUrl,
   authenticationKey,
+  verify = (headers, body) => genuineWebhook(headers, body, authenticationKey()),
   seed = 1,
   store: given,
   onReceived,
@@ -74,6 +75,8 @@ export async function startReceiver({
   listen: { host: string; port: number };
   publicUrl?: string | undefined;
   authenticationKey: () => string;
+  /** Verifies a webhook; throws an Error that says what is wrong. By default with the authenticationKey. */
+  verify?: (headers: IncomingHttpHeaders, body: Buffer) => ReceivedWebhook;
   seed?: number;
   /**
    * The store in which the customer wants the files of devices: it presigns the URLs of uploads. Without it the
@@ -117,7 +120,7 @@ export async function startReceiver({
     if (untimely) onUntimely(untimely, body);
     let received: ReceivedWebhook;
     try {
-      received = genuineWebhook(request.headers, body, authenticationKey());
+      received = verify(request.headers, body);
     } catch (error) {
       onForged((error as Error).message, body);
       return { status: 401 };

@@ -29,7 +29,13 @@ export interface Conformance {
   overrun(isAnswered: boolean): number | undefined;
 }
 
-export function createConformance({ memory, look = () => {} }: { memory: number; look?: Look | undefined }): Conformance {
+export function createConformance({
+  memory,
+  look = () => {},
+}: {
+  memory: number;
+  look?: Look | undefined;
+}): Conformance {
   const attempts = new Map<number, { attempt: number; issuedAt: string }>();
   let highest = 0;
   let unconfirmed = 0;

@@ -18,7 +18,6 @@ export function createLooks(): Looks {
     look(check, times = 1) {
       counts.set(check, (counts.get(check) ?? 0) + times);
     },
-    counts: () =>
-      Object.fromEntries(NAMES.map((name) => [name, counts.get(name) ?? 0])) as Record<CheckName, number>,
+    counts: () => Object.fromEntries(NAMES.map((name) => [name, counts.get(name) ?? 0])) as Record<CheckName, number>,
   };
 }

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Timers } from '../timers.ts';
+import { isStarved, readKernel } from './kernel-pressure.ts';
 
 const BEAT_MILLISECONDS = 100;
 /** The process counts as having stood still when its timer of 100 ms is late by at least this. */
@@ -23,6 +24,8 @@ export interface OwnPace {
   /** Totals in milliseconds: how long the process stood still, and how long its event loop was full. */
   readonly standstill: number;
   readonly full: number;
+  /** Milliseconds in which the machine had too few processors for all its programs, as its kernel says. */
+  readonly starved: number;
   look(): OwnLook;
   stop(): void;
 }
@@ -35,7 +38,13 @@ export function startOwnPace(timers: Timers): OwnPace {
   let ended = 0;
   let late = 0;
   let full = 0;
-  let before = { at: last, loop: performance.eventLoopUtilization(), processor: process.cpuUsage() };
+  let starved = 0;
+  let before = {
+    at: last,
+    loop: performance.eventLoopUtilization(),
+    processor: process.cpuUsage(),
+    kernel: readKernel(),
+  };
   delay.enable();
   let cancel = timers.after(BEAT_MILLISECONDS, beat);
 
@@ -74,11 +83,16 @@ export function startOwnPace(timers: Timers): OwnPace {
     get full() {
       return full;
     },
+    get starved() {
+      return starved;
+    },
     look() {
       const now = timers.now();
       const loop = performance.eventLoopUtilization();
       const processor = process.cpuUsage();
       const elapsed = Math.max(1, now - before.at);
+      const kernel = readKernel();
+      if (isStarved(before.kernel, kernel, elapsed)) starved += elapsed;
       const { user, system } = process.cpuUsage(before.processor);
       if (performance.eventLoopUtilization(loop, before.loop).utilization >= FULL) full += elapsed;
       // The monitor of the event loop sees no delay while the process is stopped by a signal; only the clock shows that
@@ -86,7 +100,7 @@ export function startOwnPace(timers: Timers): OwnPace {
       const looked = { loopDelay: Math.max(late, delay.max / 1e6), processor: (user + system) / 1000 / elapsed };
       delay.reset();
       late = 0;
-      before = { at: now, loop, processor };
+      before = { at: now, loop, processor, kernel };
       return looked;
     },
     stop() {

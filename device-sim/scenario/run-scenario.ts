@@ -12,6 +12,7 @@ import type { ServiceControl } from '../service/service-fault.ts';
 import type { Timers } from '../timers.ts';
 import { createChapters } from './chapters.ts';
 import type { Decided } from './decision-log.ts';
+import { watchCredentials } from './given-credentials.ts';
 import { outcomeOf } from './outcome.ts';
 import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
@@ -60,6 +61,8 @@ interface RunOptions {
   readonly cleanSessions?: boolean;
   /** Makes the connections of devices; by default with the simulator's own client. */
   readonly createLink?: DeviceOptions['createLink'];
+  /** Whether the service has given the devices their credentials for this run: then it must accept them. */
+  readonly credentialsAreGiven?: boolean;
   readonly stateFolder?: string | undefined;
   readonly downloadFolder?: string | undefined;
   readonly trustedKeys?: readonly KeyObject[] | undefined;
@@ -100,6 +103,7 @@ export async function runScenario({
   record,
   mqtt,
   cleanSessions = false,
+  credentialsAreGiven = false,
   createLink,
   stateFolder,
   downloadFolder,
@@ -180,6 +184,11 @@ export async function runScenario({
       },
       onTrouble: (text) => troubles.add(text),
     });
+  const credentials = watchCredentials({
+    fleet,
+    areGiven: credentialsAreGiven,
+    mayChange: () => enrolment !== null && current.name !== START,
+  });
   const operator =
     enrolment &&
     customer &&
@@ -205,6 +214,7 @@ export async function runScenario({
       skipped,
       ownStandstill: own.standstill,
       ownFull: own.full,
+      ownStarved: own.starved,
       ...service?.counts(),
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
       ...(connectRate > 0 && { connectRate }),
@@ -267,6 +277,7 @@ export async function runScenario({
       onSkipped(actions) {
         skipped += actions;
       },
+      onGivenUp: credentials.onGivenUp,
     });
   } finally {
     sampling.stop();
@@ -280,6 +291,7 @@ export async function runScenario({
   // A service that is away answers no call, whatever device it is about: one line for all of them.
   for (const trouble of ledger?.troubles() ?? [])
     troubles.add(trouble.kind === 'error' ? trouble.text : inWords(trouble));
+  if (control?.crashes) ledger?.look('service-ends');
   const crashes = control?.crashes ?? [];
   const witnesses = { ledger, devices: fleet.devices, service, began, crashes, troubles: troubles.texts };
   return {

@@ -542,6 +542,7 @@ export interface Action {
     | 'updateFirmware'
     | 'cancel'
     | 'readStatus'
+    | 'replaceKey'
     | 'rollout'
     | 'call'
     | 'uploadFile'
@@ -551,6 +552,7 @@ export interface Action {
     | 'removeDevice'
     | 'registerDevice'
     | 'replaceDevice'
+    | 'enrolDevice'
     | 'moveDevice';
   /**
    * How often the action happens, for all devices together.

@@ -76,7 +76,7 @@ function storyOf({ figure, phase, scope }: Expectation, witnesses: Witnesses): r
     return [`device ${missing.deviceId} is not ${name}`, ...(ledger?.story({ deviceId: missing.deviceId }) ?? [])];
   }
   if (name === 'crashes') return (witnesses.crashes ?? []).slice(0, 1);
-  if (name === 'stalled' || name === 'memory') return tell(began, [], [], service?.notes(name));
+  if (name === 'stalled' || name === 'halted' || name === 'memory') return tell(began, [], [], service?.notes(name));
   if (name === 'cancelled') {
     const cancelled = ledger?.example('cancelled', phase ?? undefined, scope) ?? [];
     // Too few were cancelled: the first one that ended otherwise shows it.
@@ -114,6 +114,9 @@ const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0'
  */
 const memoryBound = (devices: number): string => `memory < ${Math.max(512, Math.ceil(devices / 10))} MB`;
 
+/** An expectation that is added to runs that look at the service: it must not stand still for a part of each second. */
+const HALTED = 'halted <= 20 %';
+
 interface Known {
   readonly hasCustomer: boolean;
   /** The number of devices, if the memory of the service can be read. */
@@ -132,6 +135,7 @@ export function withAlways(
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
   const always = [
     ...(hasCustomer ? ALWAYS : []),
+    ...(hasCustomer ? [HALTED] : []),
     ...(hasCustomer && weighed !== null ? [memoryBound(weighed)] : []),
     ...(rollsOut ? ['overshoot == 0'] : []),
     ...(ownsService ? ['crashes == 0'] : []),

@@ -4,6 +4,7 @@ import http from 'node:http';
 
 import { join } from 'node:path';
 import type { RunRecord } from '@lapel/device-sim/report/record';
+import type { Scale } from '@lapel/device-sim/scenario/scale';
 import type { Ids } from '../../src/runtime/ids.ts';
 import { BREAKAGES } from '../breakages/breakages.ts';
 import { patchedFiles } from '../breakages/planted-copy.ts';
@@ -21,6 +22,7 @@ await install(patchedFiles(breakage?.patches ?? []));
 // Everything below is loaded in the world, so that it gets the world's time and sockets.
 const { run } = await import('@lapel/device-sim/run');
 const { readScenario } = await import('@lapel/device-sim/scenario/read-scenario');
+const { scaled } = await import('@lapel/device-sim/scenario/scale');
 const { readConfig } = await import('../../src/config.ts');
 const { createTime, systemClock } = await import('../../src/runtime/clock.ts');
 const { idsFrom } = await import('../../src/runtime/ids.ts');
@@ -62,9 +64,9 @@ const local = (scheme: string, port: number): string => `${scheme}://127.0.0.1:$
 /** Plays the world of a plan. */
 export async function play(
   { seed, scenario: file, spells }: Plan,
-  { log, onEvent }: { log?: (line: string) => void; onEvent?: (line: string) => void } = {},
+  { scale = {}, log, onEvent }: { scale?: Scale; log?: (line: string) => void; onEvent?: (line: string) => void } = {},
 ): Promise<Played> {
-  const { scenario } = readScenario(JSON.stringify(file), file.name);
+  const scenario = scaled(readScenario(JSON.stringify(file), file.name).scenario, scale);
   const { time, randomOf } = beginWorld(seed, spells);
   // Connections that were kept open lead to a world that is over.
   undici.setGlobalDispatcher(new undici.Agent());

@@ -5,6 +5,7 @@ export const startOwnPace = (): OwnPace => ({
   stoodStill: () => 0,
   standstill: 0,
   full: 0,
+  starved: 0,
   look: () => ({ loopDelay: 0, processor: 0 }),
   stop: () => undefined,
 });
