@@ -176,11 +176,15 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   ] as [string, Named],
   fleet('stalled', 'times at which the service answered no call for more than a second'),
   fleet('watched', 'milliseconds in which the service was looked at, ten times a second', { unit: 'ms' }),
-  fleet('halted', 'milliseconds in which the service had not answered a call for 150 ms', {
-    base: 'watched',
-    ofNothing: 0,
-    unit: 'ms',
-  }),
+  fleet(
+    'halted',
+    'milliseconds in which the service had not answered a call for 150 ms, except the first two seconds of them',
+    {
+      base: 'watched',
+      ofNothing: 0,
+      unit: 'ms',
+    },
+  ),
   fleet('memory', 'bytes by which the memory of the service has grown since all devices were connected', {
     unit: 'bytes',
   }),

@@ -10,6 +10,8 @@ const CALL_EVERY = 100;
 const STALL = 1000;
 /** A call that waits longer than this many milliseconds is no quick answer: the service stands still, if only for a moment. */
 const HALT = 150;
+/** Milliseconds of such waiting that do not count: a service that has just begun loads and compiles its code. */
+const ALLOWANCE = 2000;
 /** The number of standstills whose times are kept. */
 const SPANS_KEPT = 1000;
 /** A call without an answer is given up after this many milliseconds; it was a stall. */
@@ -144,7 +146,12 @@ export function watchService({ api, admin, timers, stoodStill, look = () => {} }
   void call();
   void weighAgain();
   return {
-    counts: () => ({ stalled, halted, watched, ...(first && last && { memory: last.bytes - first.bytes }) }),
+    counts: () => ({
+      stalled,
+      halted: Math.max(0, halted - ALLOWANCE),
+      watched,
+      ...(first && last && { memory: last.bytes - first.bytes }),
+    }),
     notes(figure) {
       if (figure === 'stalled') return stalls;
       if (figure === 'halted') return halts;

@@ -239,7 +239,7 @@ t.test(
   'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
   async (t) => {
     const names =
-      'bad-release campaign canary commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke turnover';
+      'bad-release campaign canary commuter firmware-mix flaky-network hostile hours month outage promises reconnect-storm shift smoke turnover';
     t.strictSame(readyNames(), names.split(' '));
     for (const name of readyNames()) {
       const { scenario } = openScenario(name);
