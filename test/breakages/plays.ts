@@ -22,6 +22,8 @@ export const PLAYS = {
   load: { scenario: own('load') },
   'slow-readers': { scenario: own('slow-readers') },
   rollouts: { scenario: own('rollouts') },
+  advance: { scenario: own('advance') },
+  contract: { scenario: own('contract') },
   neighbour: { scenario: own('beside-neighbour'), beside: own('neighbour') },
   crash: { scenario: own('crash'), kill: { afterCommands: 145, pauseMs: 300 } },
   smoke: { scenario: 'smoke', options: ['--faster', '4'] },
