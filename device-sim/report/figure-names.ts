@@ -188,6 +188,13 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('memory', 'bytes by which the memory of the service has grown since all devices were connected', {
     unit: 'bytes',
   }),
+  fleet('memoryKept', 'bytes of objects that the service still keeps, since all devices were connected', {
+    unit: 'bytes',
+  }),
+  fleet('memoryPerConnection', 'bytes of them for each connection since then; 0 for fewer than 2,000 connections', {
+    whole: true,
+    unit: 'bytes',
+  }),
   fleet('crashes', 'times at which the service ended although nobody told it to. Only with `--service`'),
   fleet('recovery', 'longest time after a fault of the service until it accepted connections again', {
     whole: true,

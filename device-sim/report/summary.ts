@@ -18,7 +18,7 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
 
 /** Figures that promises of the service are about. They are judged even in a run that did not take place as planned. */
 const PROMISES =
-  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled|crashes|overshoot)\b/;
+  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled|crashes|overshoot|memory|memoryPerConnection)\b/;
 
 export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
   !holds && value !== null && PROMISES.test(text);

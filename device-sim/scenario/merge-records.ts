@@ -17,7 +17,16 @@ const TROUBLES_KEPT = 20;
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
 
 /** Counts about the service, which all processes see: the highest is the right one. */
-const OF_SERVICE = ['stalled', 'halted', 'watched', 'memory', 'recovery', 'crashes'];
+const OF_SERVICE = [
+  'stalled',
+  'halted',
+  'watched',
+  'memory',
+  'memoryKept',
+  'memoryPerConnection',
+  'recovery',
+  'crashes',
+];
 
 /** Adds up counts by name. Bytes for each device are a mean, not a sum. */
 function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {

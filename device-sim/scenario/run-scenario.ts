@@ -29,6 +29,7 @@ const CONNECT_ATTEMPTS = 5;
  * With fewer devices the memory of one device cannot be told from that of the process itself, so it is not reported.
  */
 const ENOUGH_TO_WEIGH = 500;
+const ENOUGH_CONNECTIONS = 2000;
 
 /** The state of a run for its display; times are in milliseconds since the start. */
 export interface RunState {
@@ -91,6 +92,13 @@ function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): Flee
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
 }
 
+/**
+ * The memory of the service that each connection has left behind. With few connections it cannot be told from that of other
+ * work, and is 0.
+ */
+const perConnection = (connections: number, kept: number | undefined): Record<string, number> =>
+  kept === undefined ? {} : { memoryPerConnection: connections < ENOUGH_CONNECTIONS ? 0 : kept / connections };
+
 /** The resident memory of this process, in bytes. */
 const weigh = (): number => process.memoryUsage().rss;
 
@@ -140,6 +148,7 @@ export async function runScenario({
   let behind = { now: 0, most: 0 };
   let loopDelay = 0;
   let connectRate = 0;
+  let connectionsAtFirst = 0;
   let current = { name: START, round: 0, duration: null as number | null, since: 0 };
   const memory: { -readonly [Name in keyof Memory]: number } = { before: weigh(), connected: 0, end: 0 };
 
@@ -217,6 +226,7 @@ export async function runScenario({
       ownStarved: own.starved,
       ...service?.counts(),
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
+      ...perConnection(rest.connections - connectionsAtFirst, service?.counts().memoryKept),
       ...(connectRate > 0 && { connectRate }),
       ...(serviceFaults && { recovery: serviceFaults.recovery }),
       ...(control?.crashes && { crashes: control.crashes.length }),
@@ -268,6 +278,7 @@ export async function runScenario({
       onConnected(perSecond) {
         connectRate = perSecond;
         memory.connected = weigh();
+        connectionsAtFirst = fleet.counts().connections;
         void service?.weigh(true);
       },
       onMade(late) {

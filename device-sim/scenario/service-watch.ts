@@ -19,6 +19,10 @@ const PATIENCE = 30_000;
 const WEIGH_EVERY = 2000;
 /** The number of stalls that are kept, each with a sentence; later ones are only counted. */
 const STALLS_KEPT = 5;
+/** The number of looks at the memory whose lowest counts: garbage collections come in between. */
+const LOOKS_KEPT = 8;
+const OLD_OBJECTS = /^nodejs_heap_space_size_used_bytes\{space="old"\} (\d+)/m;
+const OUTSIDE = /^nodejs_external_memory_bytes (\d+)/m;
 const RESIDENT = /^process_resident_memory_bytes (\d+)/m;
 
 /** Looks at a service from outside while a run lasts. */
@@ -26,16 +30,18 @@ export interface ServiceWatch {
   /**
    * `stalled`: how often the service answered no call for a second. `memory`: the bytes by which its memory has grown
    * since the first look; missing without access to administration. `halted`: the milliseconds of `watched` in which a call
-   * waited for its answer for longer than an answer takes.
+   * waited for its answer for longer than an answer takes. `memoryKept`: the bytes of its objects that have outlived its
+   * garbage collections, since that look.
    */
   counts(): {
     readonly stalled: number;
     readonly halted: number;
     readonly watched: number;
     readonly memory?: number;
+    readonly memoryKept?: number;
   };
   /** The events that explain a figure. */
-  notes(figure: 'stalled' | 'halted' | 'memory'): readonly Note[];
+  notes(figure: 'stalled' | 'halted' | 'memory' | 'memoryPerConnection'): readonly Note[];
   /** For how many milliseconds of a span the service stood still, as far as it did so for a second. */
   stoodStill(from: number, to: number): number;
   /** Looks at the memory now; `anew`: the growth counts from this look on. */
@@ -54,6 +60,8 @@ interface WatchOptions {
   /** Called when a check of the service has looked. */
   readonly look?: Look | undefined;
 }
+
+const numberIn = (text: string, form: RegExp): number => Number(form.exec(text)?.[1] ?? 0);
 
 /**
  * Calls a URL, and resolves when its answer has ended. It uses no `fetch`, which takes three times as much processor
@@ -87,6 +95,9 @@ export function watchService({ api, admin, timers, stoodStill, look = () => {} }
   let waitsSince: number | undefined;
   let first: { readonly bytes: number; readonly at: number } | undefined;
   let last: typeof first;
+  /** The bytes of old objects, and of those outside of the heap, in the last looks. Their lowest is free of garbage. */
+  let kept: number[] = [];
+  let keptAtFirst: number | undefined;
   let cancelCall = (): void => {};
   let cancelWeigh = (): void => {};
 
@@ -134,6 +145,11 @@ export function watchService({ api, admin, timers, stoodStill, look = () => {} }
     const [, bytes] = RESIDENT.exec(text) ?? [];
     if (bytes === undefined) return;
     look('service-memory');
+    const old = numberIn(text, OLD_OBJECTS) + numberIn(text, OUTSIDE);
+    if (anew) kept = [];
+    kept.push(old);
+    if (kept.length > LOOKS_KEPT) kept.shift();
+    if (anew || keptAtFirst === undefined) keptAtFirst = old;
     last = { bytes: Number(bytes), at: timers.now() };
     if (anew || first === undefined) first = last;
   }
@@ -151,11 +167,16 @@ export function watchService({ api, admin, timers, stoodStill, look = () => {} }
       halted: Math.max(0, halted - ALLOWANCE),
       watched,
       ...(first && last && { memory: last.bytes - first.bytes }),
+      ...(keptAtFirst !== undefined && { memoryKept: Math.max(0, Math.min(...kept) - keptAtFirst) }),
     }),
     notes(figure) {
       if (figure === 'stalled') return stalls;
       if (figure === 'halted') return halts;
       if (!first || !last) return [];
+      if (figure === 'memoryPerConnection') {
+        const text = `the service keeps ${show.bytes(Math.min(...kept) - (keptAtFirst ?? 0))} more in its objects`;
+        return [{ at: last.at, text }];
+      }
       return [
         { at: first.at, text: `the service uses ${show.bytes(first.bytes)} of memory` },
         { at: last.at, text: `the memory of the service has grown to ${show.bytes(last.bytes)}` },

@@ -76,7 +76,8 @@ function storyOf({ figure, phase, scope }: Expectation, witnesses: Witnesses): r
     return [`device ${missing.deviceId} is not ${name}`, ...(ledger?.story({ deviceId: missing.deviceId }) ?? [])];
   }
   if (name === 'crashes') return (witnesses.crashes ?? []).slice(0, 1);
-  if (name === 'stalled' || name === 'halted' || name === 'memory') return tell(began, [], [], service?.notes(name));
+  if (name === 'stalled' || name === 'halted' || name === 'memory' || name === 'memoryPerConnection')
+    return tell(began, [], [], service?.notes(name));
   if (name === 'cancelled') {
     const cancelled = ledger?.example('cancelled', phase ?? undefined, scope) ?? [];
     // Too few were cancelled: the first one that ended otherwise shows it.
@@ -116,6 +117,8 @@ const memoryBound = (devices: number): string => `memory < ${Math.max(512, Math.
 
 /** An expectation that is added to runs that look at the service: it must not stand still for a part of each second. */
 const HALTED = 'halted <= 10 %';
+/** The same for the memory that connections leave behind. */
+const KEPT = 'memoryPerConnection < 40 kB';
 
 interface Known {
   readonly hasCustomer: boolean;
@@ -136,7 +139,7 @@ export function withAlways(
   const always = [
     ...(hasCustomer ? ALWAYS : []),
     ...(hasCustomer ? [HALTED] : []),
-    ...(hasCustomer && weighed !== null ? [memoryBound(weighed)] : []),
+    ...(hasCustomer && weighed !== null ? [memoryBound(weighed), KEPT] : []),
     ...(rollsOut ? ['overshoot == 0'] : []),
     ...(ownsService ? ['crashes == 0'] : []),
   ];

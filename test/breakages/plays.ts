@@ -24,6 +24,7 @@ export const PLAYS = {
   rollouts: { scenario: own('rollouts') },
   advance: { scenario: own('advance') },
   contract: { scenario: own('contract') },
+  connections: { scenario: own('connections') },
   neighbour: { scenario: own('beside-neighbour'), beside: own('neighbour') },
   crash: { scenario: own('crash'), kill: { afterCommands: 145, pauseMs: 300 } },
   smoke: { scenario: 'smoke', options: ['--faster', '4'] },

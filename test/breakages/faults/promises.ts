@@ -216,4 +216,28 @@ export const PROMISES: readonly Breakage[] = [
     cause: /the service answered no call for \d+ ms/,
     isOfDevice: false,
   },
+  {
+    name: 'memory-kept-for-each-connection',
+    about: 'Each login leaves 50 kB in the memory of the service.',
+    kind: 'leak',
+    patches: [
+      {
+        file: 'edge/mqtt/authentication.ts',
+        search: "if (found === 'good') return undefined;",
+        replacement: `if (found === 'good') {
+      kept.push(Buffer.alloc(50_000, 1));
+      return undefined;
+    }`,
+      },
+      {
+        file: 'edge/mqtt/authentication.ts',
+        search: '/**\n * Decides which clients may log in',
+        replacement: 'const kept = [];\n/**\n * Decides which clients may log in',
+      },
+    ],
+    play: 'connections',
+    figures: ['memoryPerConnection'],
+    cause: /the service keeps \d+ MB more in its objects/,
+    isOfDevice: false,
+  },
 ];
