@@ -52,6 +52,7 @@ function wrongShare(
   const isGood =
     succeeded > 0 && (wanted === undefined ? ended >= counting : (succeeded + unchanged) * 100 >= wanted * counting);
   if (isGood) return undefined;
+  if (succeeded === 0) return 'stage 2 began when no device of stage 1 had succeeded';
   const share = wanted === undefined ? 'all of them must have ended' : `${wanted} % of them must have succeeded`;
   return `stage 2 began when ${succeeded + unchanged} of ${counting} devices of stage 1 had succeeded, and ${share}`;
 }

@@ -95,6 +95,9 @@ export function facts(record: RunRecord): [string, string][] {
     'Simulator: stood still, event loop late, actions late (at most)',
     [standstill, loopDelay, behind].map(show.duration).join(', '),
   ]);
+  const looks = Object.values(record.looks ?? {});
+  if (looks.length > 0)
+    rows.push(['Checks that have looked', `${looks.filter((times) => times > 0).length} of ${looks.length}`]);
   if (of('skipped') > 0) rows.push(['Actions that were never begun', show.count(of('skipped'))]);
   return rows;
 }
