@@ -6,6 +6,7 @@ import type { Fault, Path } from './check-shape.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import { badNetworkOf, countsOf, devicesOf } from './groups.ts';
+import { pointlessIn } from './pointless.ts';
 import { duration, durations, rate, share } from './quantities.ts';
 import { requirementsOf } from './requirements.ts';
 import { type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
@@ -73,9 +74,12 @@ const plain = (given: file.ScenarioFile) => ({
 
 /**
  * Makes the complete scenario from a file that obeys the schema. Returns the list of faults if names or numbers in it
- * do not fit together.
+ * do not fit together, or if parts of it can test nothing. `exists` says whether there is a file of this name.
  */
-export function understand(given: file.ScenarioFile): Scenario | Fault[] {
+export function understand(
+  given: file.ScenarioFile,
+  exists: (name: string) => boolean = () => true,
+): Scenario | Fault[] {
   const groups = given.groups ?? [{ name: 'all' }];
   const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
   const wrong = (path: Path, text: string): void => {
@@ -234,6 +238,8 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     return typeof read === 'string' ? null : read;
   });
   for (const { place, text } of contradictionsIn(expectations)) wrong(['expectations', place], text);
+
+  faults.push(...pointlessIn(given, exists));
 
   const understood = groups.map((group, place) => ({
     name: group.name,
