@@ -290,6 +290,7 @@ async function runThrough(
         admin: cast.admin,
         timers,
         stoodStill: own.stoodStill,
+        heldUp: own.heldUp,
         look: customer.ledger.look,
       })
     : null;

@@ -286,8 +286,7 @@ class SimulatedDevice implements Device {
   }
 
   #online(sessionPresent: boolean): void {
-    if (this.#options.reportStatus ?? true) this.#status.whole();
-    else this.#status.changes();
+    this.#status[this.#options.reportStatus === false ? 'changes' : 'whole']();
     this.#answering.online();
     this.#sideTasks?.online();
     this.#tellWatchers('online', [sessionPresent]);
@@ -361,7 +360,6 @@ class SimulatedDevice implements Device {
   }
 
   #receive(topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
-    this.#options.look?.('command-readable');
     if (topic === 'commands') return this.#receiveCommand(payload, dup, messageId);
     if (topic === 'responses') {
       const response = parseResponse(payload);
@@ -377,7 +375,7 @@ class SimulatedDevice implements Device {
   }
 
   #receiveCommand(payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
-    const command = parseCommand(payload);
+    const command = parseCommand(payload, this.#options.look);
     if (typeof command === 'string') {
       this.#tellWatchers('violation', [`an unreadable command: ${command}`]);
       return undefined;

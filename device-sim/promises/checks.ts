@@ -11,7 +11,7 @@ export const CHECKS = {
     figure: 'violations',
     about: 'a repeated command has a higher `attempt`, and its first `issuedAt`',
   },
-  'command-readable': { figure: 'violations', about: 'a message of the service can be read, as its schema says' },
+  'command-readable': { figure: 'violations', about: 'a command can be read, as its schema says' },
   'command-answered': {
     figure: 'doubled',
     about: 'a command whose answer was acknowledged does not come on a later connection',

@@ -78,7 +78,7 @@ export const OF_DEVICES: readonly Promised[] = [
   ),
   tested('A newer connection of a device closes the older one.', 'refused-logins', 'broker/connections.test.ts'),
 
-  seen('A message of the service is as its schema says.', 'topics-with-a-line-for-each', 'command-readable', 'smoke'),
+  seen('A command is as its schema says.', 'topics-with-a-line-for-each', 'command-readable', 'smoke'),
   seen('A command has the operation and the parameters of its request.', 'the-first-connection', 'command-content', [
     'smoke',
     'promises',

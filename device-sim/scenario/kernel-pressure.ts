@@ -6,7 +6,7 @@ const PRESSURE = 0.6;
 const STOLEN = 0.1;
 const STEAL_COLUMN = 8;
 
-/** What the kernel has counted since its start. */
+/** The counters of the kernel since its start. */
 interface Reading {
   /** Microseconds in which some program waited for a processor; 0 where the kernel does not say. */
   readonly waited: number;

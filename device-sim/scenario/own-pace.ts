@@ -5,6 +5,8 @@ import { isStarved, readKernel } from './kernel-pressure.ts';
 const BEAT_MILLISECONDS = 100;
 /** The process counts as having stood still when its timer of 100 ms is late by at least this. */
 const STILL_MILLISECONDS = 500;
+/** A timer that is late by less is in time. */
+const LATE_MILLISECONDS = 20;
 const SPANS_KEPT = 1000;
 /** The event loop counts as full when it was busy for this share of the time: everything in the process then waits. */
 const FULL = 0.95;
@@ -21,6 +23,8 @@ export interface OwnLook {
 export interface OwnPace {
   /** For how many milliseconds of a span this process stood still. A standstill that still lasts counts up to now. */
   stoodStill(from: number, to: number): number;
+  /** For how many milliseconds of a span this process came too late to its work, standstills included. */
+  heldUp(from: number, to: number): number;
   /** Totals in milliseconds: how long the process stood still, and how long its event loop was full. */
   readonly standstill: number;
   readonly full: number;
@@ -33,6 +37,7 @@ export interface OwnPace {
 /** Measures the event loop of this process until it is stopped. */
 export function startOwnPace(timers: Timers): OwnPace {
   const spans: { from: number; to: number }[] = [];
+  const delays: { from: number; to: number }[] = [];
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let last = timers.now();
   let ended = 0;
@@ -56,6 +61,12 @@ export function startOwnPace(timers: Timers): OwnPace {
       : undefined;
   }
 
+  /** The time by which the present beat is overdue, if it is at least `least` milliseconds. */
+  function overdue(least: number): { from: number; to: number }[] {
+    const [due, now] = [last + BEAT_MILLISECONDS, timers.now()];
+    return now - due >= least ? [{ from: due, to: now }] : [];
+  }
+
   function beat(): void {
     const span = open();
     if (span) {
@@ -64,6 +75,8 @@ export function startOwnPace(timers: Timers): OwnPace {
       if (spans.length > SPANS_KEPT) spans.shift();
     }
     late = Math.max(late, timers.now() - last - BEAT_MILLISECONDS);
+    delays.push(...overdue(LATE_MILLISECONDS));
+    if (delays.length > SPANS_KEPT) delays.shift();
     last = timers.now();
     cancel = timers.after(BEAT_MILLISECONDS, beat);
   }
@@ -76,6 +89,8 @@ export function startOwnPace(timers: Timers): OwnPace {
       const now = open();
       return [...spans, ...(now ? [now] : [])].reduce((sum, span) => sum + shared(span, from, to), 0);
     },
+    heldUp: (from, to) =>
+      [...delays, ...overdue(LATE_MILLISECONDS)].reduce((sum, span) => sum + shared(span, from, to), 0),
     get standstill() {
       const now = open();
       return ended + (now ? now.to - now.from : 0);

@@ -57,6 +57,8 @@ interface WatchOptions {
   readonly timers: Timers;
   /** Milliseconds of a span in which the simulator itself stood still: the service is not blamed for them. */
   readonly stoodStill: (from: number, to: number) => number;
+  /** Milliseconds of a span in which the simulator came too late to its work, standstills included. */
+  readonly heldUp?: (from: number, to: number) => number;
   /** Called when a check of the service has looked. */
   readonly look?: Look | undefined;
 }
@@ -80,7 +82,14 @@ function answerFrom(url: string, signal: AbortSignal): Promise<void> {
  * Makes a cheap call every 100 ms, one at a time, and reads the metrics of the service every two seconds, until it is
  * stopped. A refused connection is no stall: the calls of the run count it among their errors.
  */
-export function watchService({ api, admin, timers, stoodStill, look = () => {} }: WatchOptions): ServiceWatch {
+export function watchService({
+  api,
+  admin,
+  timers,
+  stoodStill,
+  heldUp = stoodStill,
+  look = () => {},
+}: WatchOptions): ServiceWatch {
   const stopped = new AbortController();
   let stalled = 0;
   let isAway = false;
@@ -121,11 +130,12 @@ export function watchService({ api, admin, timers, stoodStill, look = () => {} }
     if (isJudged) {
       look('service-answers');
       look('service-halts');
+      const halt = ended - began - heldUp(began, ended);
       watched += Math.max(CALL_EVERY, waited);
-      if (waited > HALT) {
-        halted += waited;
+      if (halt > HALT) {
+        halted += halt;
         if (halts.length < STALLS_KEPT)
-          halts.push({ at: ended, text: `the service answered no call for ${Math.round(waited)} ms` });
+          halts.push({ at: ended, text: `the service answered no call for ${Math.round(halt)} ms` });
       }
     }
     if (isJudged && waited > STALL) {

@@ -109,7 +109,7 @@ export const PROMISES: readonly Breakage[] = [
   },
   {
     name: 'other-nonce-takes-the-place-of-a-device',
-    about: 'Whoever has the code of a batch can enrol as a device that has asked before.',
+    about: 'A thief who has the code of a batch can enrol as a device that has asked before.',
     kind: 'refusal',
     patches: [
       {
