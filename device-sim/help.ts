@@ -122,6 +122,7 @@ The command device (it also takes --seed, --wait, --json, --junit)
   --signing-key FILE         the private key (ed25519, PEM) whose public key the device trusts: signs what the test offers,
                              and plays the case signatures
   --answer-time SECONDS      how long to wait for an answer; four times as long for an installation (30)
+  --restart COMMAND          a command that restarts the device, without a shutdown if possible
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device
 

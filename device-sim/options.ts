@@ -65,6 +65,7 @@ const OF_A_DEVICE_TEST = {
   'answer-time': { type: 'string' },
   'signing-key': { type: 'string' },
   'by-hand': { type: 'string' },
+  restart: { type: 'string' },
   thorough: { type: 'boolean' },
 } as const;
 
