@@ -52,6 +52,7 @@ const OF_A_RECEIVER = {
   self: { type: 'boolean' },
   key: { type: 'string' },
   once: { type: 'string' },
+  kept: { type: 'string' },
 } as const;
 
 /** The options of the command `device`, which other commands do not have. */
