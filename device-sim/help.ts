@@ -61,6 +61,7 @@ A run
   --baseline FILE            compares the latencies with those of an earlier report.json; exit code 1 if one is slower by
                              more than the tolerance and than its noise
   --tolerance PERCENT        how much slower a latency may be than in the baseline (20)
+  --figures HOST:PORT        serves the figures at /metrics there while the run goes on, for Prometheus
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
   --wait SECONDS             how long to wait for the service to start (5), or for a device to connect (60)

@@ -18,6 +18,7 @@ const OF_A_RUN = {
   baseline: { type: 'string' },
   tolerance: { type: 'string' },
   'print-scenario': { type: 'boolean' },
+  figures: { type: 'string' },
   wait: { type: 'string' },
   service: { type: 'string', multiple: true },
   'service-fault': { type: 'string' },
