@@ -559,6 +559,10 @@ export interface Action {
    */
   rate?: string;
   /**
+   * The rate at the end of the phase: from `rate` at its beginning it changes evenly.
+   */
+  rateTo?: string;
+  /**
    * How often each device gets the action, evenly spread over the phase or over `within`.
    */
   each?: number;

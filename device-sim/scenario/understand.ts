@@ -114,7 +114,7 @@ export function understand(
 
   function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction[] {
     if (isRollout(action)) return [];
-    const { each, within, release } = action;
+    const { each, within, release, rateTo } = action;
     const terms = termsOf(action);
     checkTerms(action, path);
     refuseRolloutMembers(action, path, wrong);
@@ -124,6 +124,8 @@ export function understand(
     if (term !== undefined && !SEND_COMMANDS.includes(action.do))
       wrong([...path, term], `cannot be given for ${action.do}, which sends no command`);
     if ((action.rate === undefined) === (each === undefined)) wrong(path, 'needs either rate or each, and not both');
+    if (rateTo !== undefined && (action.rate === undefined || phase.duration === undefined))
+      wrong([...path, 'rateTo'], 'can be given only together with rate, in a phase with a duration');
     if (within !== undefined && each === undefined) wrong([...path, 'within'], 'can be given only together with each');
     if (each !== undefined && within === undefined && phase.duration === undefined)
       wrong([...path, 'within'], 'is needed, because the phase has no duration');
@@ -136,7 +138,7 @@ export function understand(
         share: share(action.share ?? 1),
         pace:
           each === undefined
-            ? { perSecond: rate(action.rate ?? '0/s') }
+            ? { perSecond: rate(action.rate ?? '0/s'), ...(rateTo !== undefined && { toPerSecond: rate(rateTo) }) }
             : { each, within: within === undefined ? null : duration(within) },
         ...(release && { release: releaseOf(release) }),
         ...(term !== undefined && { terms }),
