@@ -12,7 +12,7 @@ import type { Reply } from './service-client.ts';
 const nonce = (): string => randomBytes(24).toString('base64url');
 
 /** A code of the same form that no batch has. */
-const unknownCode = (code: string): string => [...code].toReversed().join('');
+const unknownCode = (code: string): string => code.split('').toReversed().join('');
 
 /**
  * Makes the function that puts another device into the place of a removed one, which comes to its credential by the code of a
