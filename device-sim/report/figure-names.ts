@@ -178,7 +178,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('watched', 'milliseconds in which the service was looked at, ten times a second', { unit: 'ms' }),
   fleet(
     'halted',
-    'milliseconds in which the service had not answered a call for 150 ms, except the first two seconds of them',
+    'milliseconds in which the service had not answered a call for 150 ms, except the first second of them',
     {
       base: 'watched',
       ofNothing: 0,

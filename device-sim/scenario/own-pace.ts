@@ -7,6 +7,8 @@ const BEAT_MILLISECONDS = 100;
 const STILL_MILLISECONDS = 500;
 /** A timer that is late by less is in time. */
 const LATE_MILLISECONDS = 20;
+/** The delay of its own event loop at which the simulator believes the kernel that the machine has too few processors. */
+const FELT_MILLISECONDS = 100;
 const SPANS_KEPT = 1000;
 /** The event loop counts as full when it was busy for this share of the time: everything in the process then waits. */
 const FULL = 0.95;
@@ -28,7 +30,7 @@ export interface OwnPace {
   /** Totals in milliseconds: how long the process stood still, and how long its event loop was full. */
   readonly standstill: number;
   readonly full: number;
-  /** Milliseconds in which the machine had too few processors for all its programs, as its kernel says. */
+  /** Milliseconds in which the machine had too few processors, as its kernel says and as this process has felt. */
   readonly starved: number;
   look(): OwnLook;
   stop(): void;
@@ -107,12 +109,14 @@ export function startOwnPace(timers: Timers): OwnPace {
       const processor = process.cpuUsage();
       const elapsed = Math.max(1, now - before.at);
       const kernel = readKernel();
-      if (isStarved(before.kernel, kernel, elapsed)) starved += elapsed;
+      const loopDelay = Math.max(late, delay.max / 1e6);
+      // As long as this process comes to its work in time, the others do, too.
+      if (loopDelay >= FELT_MILLISECONDS && isStarved(before.kernel, kernel, elapsed)) starved += elapsed;
       const { user, system } = process.cpuUsage(before.processor);
       if (performance.eventLoopUtilization(loop, before.loop).utilization >= FULL) full += elapsed;
       // The monitor of the event loop sees no delay while the process is stopped by a signal; only the clock shows that
       // (`late`).
-      const looked = { loopDelay: Math.max(late, delay.max / 1e6), processor: (user + system) / 1000 / elapsed };
+      const looked = { loopDelay, processor: (user + system) / 1000 / elapsed };
       delay.reset();
       late = 0;
       before = { at: now, loop, processor, kernel };

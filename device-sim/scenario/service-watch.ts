@@ -11,7 +11,7 @@ const STALL = 1000;
 /** A call that waits longer than this many milliseconds is no quick answer: the service stands still, if only for a moment. */
 const HALT = 150;
 /** Milliseconds of such waiting that do not count: a service that has just begun loads and compiles its code. */
-const ALLOWANCE = 2000;
+const ALLOWANCE = 1000;
 /** The number of standstills whose times are kept. */
 const SPANS_KEPT = 1000;
 /** A call without an answer is given up after this many milliseconds; it was a stall. */
