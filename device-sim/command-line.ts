@@ -38,6 +38,8 @@ export interface RunSettings {
   readonly json: boolean;
   readonly reportFolder: string | undefined;
   readonly baseline: BaselineFile | undefined;
+  /** Where Prometheus reads the figures of the run while it goes on; undefined: nowhere. */
+  readonly figuresListen?: { readonly host: string; readonly port: number } | undefined;
   readonly decisionsFile: string | undefined;
   /** The file for the messages of the devices. */
   readonly recordFile: string | undefined;
@@ -169,6 +171,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     json: options.has('json'),
     reportFolder: options.text('report'),
     baseline: baselineOf(options),
+    figuresListen: options.has('figures') ? readListen('figures', options.text('figures') ?? '') : undefined,
     decisionsFile: options.text('decisions'),
     recordFile: options.text('record'),
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),

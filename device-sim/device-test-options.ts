@@ -65,6 +65,7 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     waitMs: seconds('wait', 60, 0),
     answerMs: seconds('answer-time', 30, 0.1),
     byHandMs: options.has('by-hand') ? seconds('by-hand', 60, 1) : null,
+    restartCommand: options.text('restart') ?? null,
     isThorough: options.has('thorough'),
     signingKey: signingKey === undefined ? null : readKeyFile('signing-key', signingKey, createPrivateKey),
     json: options.has('json'),

@@ -61,6 +61,7 @@ A run
   --baseline FILE            compares the latencies with those of an earlier report.json; exit code 1 if one is slower by
                              more than the tolerance and than its noise
   --tolerance PERCENT        how much slower a latency may be than in the baseline (20)
+  --figures HOST:PORT        serves the figures at /metrics there while the run goes on, for Prometheus
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
   --wait SECONDS             how long to wait for the service to start (5), or for a device to connect (60)
@@ -105,7 +106,8 @@ The command receiver (it also takes --seed, --wait, --json, --api, --application
   --forward URL              your receiver, which gets every webhook
   --key KEY                  the authenticationKey; or LAPEL_AUTHENTICATION_KEY; or that of --application
   --once N                   ends after N webhooks of the service (only Ctrl-C ends the test)
-  --self                     makes the webhooks itself, without a service (20, or --once N)
+  --self                     makes the webhooks itself, without a service (22, or --once N)
+  --kept FILE|URL            the webhook-ids that your receiver has kept, in any text: each accepted one must be there once
   --junit FILE               writes the expectations as JUnit
 
 The command record (it also takes --wait, --json, --ca, and --mqtt with one address, mqtt: or mqtts:)
@@ -122,6 +124,7 @@ The command device (it also takes --seed, --wait, --json, --junit)
   --signing-key FILE         the private key (ed25519, PEM) whose public key the device trusts: signs what the test offers,
                              and plays the case signatures
   --answer-time SECONDS      how long to wait for an answer; four times as long for an installation (30)
+  --restart COMMAND          a command that restarts the device, without a shutdown if possible
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device
 

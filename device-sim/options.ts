@@ -18,6 +18,7 @@ const OF_A_RUN = {
   baseline: { type: 'string' },
   tolerance: { type: 'string' },
   'print-scenario': { type: 'boolean' },
+  figures: { type: 'string' },
   wait: { type: 'string' },
   service: { type: 'string', multiple: true },
   'service-fault': { type: 'string' },
@@ -52,6 +53,7 @@ const OF_A_RECEIVER = {
   self: { type: 'boolean' },
   key: { type: 'string' },
   once: { type: 'string' },
+  kept: { type: 'string' },
 } as const;
 
 /** The options of the command `device`, which other commands do not have. */
@@ -65,6 +67,7 @@ const OF_A_DEVICE_TEST = {
   'answer-time': { type: 'string' },
   'signing-key': { type: 'string' },
   'by-hand': { type: 'string' },
+  restart: { type: 'string' },
   thorough: { type: 'boolean' },
 } as const;
 

@@ -15,13 +15,14 @@ import type { DeviceOptions } from './model/device-options.ts';
 import { createLink } from './mqtt/mqtt-link.ts';
 import { recorded } from './recording/recorded-link.ts';
 import { createRecorder } from './recording/recorder.ts';
+import { startFiguresPage } from './report/figures-page.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import { type Group, hasBadNetworks, type Scenario } from './scenario/scenario.ts';
-import { watchService } from './scenario/service-watch.ts';
+import { type ServiceWatch, watchService } from './scenario/service-watch.ts';
 import { isWorn } from './scenario/wearing.ts';
 import type { ServiceControl } from './service/service-fault.ts';
 import { serviceControl } from './service-control.ts';
@@ -130,7 +131,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   }
   const part = shard ? ` (${shard.index} of ${shard.of})` : '';
   const made = await provision({ adminUrl, token: admin.token, application, part, ...names });
-  const enrolment = hasOperator ? createEnrolment({ adminUrl, token: admin.token }, names) : null;
+  const enrolment = hasOperator ? createEnrolment({ adminUrl, token: admin.token, api }, names) : null;
   return {
     members: membersOf(made.accounts),
     application: made.application,
@@ -151,7 +152,7 @@ function customerOf(
   settings: RunSettings,
   { members, application, admin, enrolment, neighbour }: Cast,
   timers: Timers,
-  own: OwnPace,
+  { own, serviceStoodStill }: { own: OwnPace; serviceStoodStill: (from: number, to: number) => number },
 ): Customer | null {
   if (!application) return null;
   const { api, mqtt, scenario, webhook, authenticationKey } = settings;
@@ -171,6 +172,7 @@ function customerOf(
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
     stoodStill: own.stoodStill,
+    serviceStoodStill,
     nodes: mqtt,
     groupOf: (deviceId) => groupOf(deviceId)?.name,
     tagsOf: (deviceId) => groupOf(deviceId)?.deviceTags ?? {},
@@ -262,6 +264,7 @@ async function runThrough(
 ): Promise<RunRecord> {
   const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
+  const page = settings.figuresListen && stack.use(await startFiguresPage(settings.figuresListen));
   const links = await linksOf(settings);
   const cast = await castOf(settings);
   if (settings.clean) stack.defer(() => cast.clean());
@@ -275,14 +278,23 @@ async function runThrough(
   if (recorder) stack.defer(() => onNote(recorder.close()));
   const own = startOwnPace(timers);
   stack.defer(own.stop);
-  const customer = customerOf(settings, cast, timers, own);
+  let service: ServiceWatch | null = null;
+  const serviceStoodStill = (from: number, to: number): number => service?.stoodStill(from, to) ?? 0;
+  const customer = customerOf(settings, cast, timers, { own, serviceStoodStill });
   if (customer) {
     stack.use(customer);
     if (settings.clean) stack.defer(() => customer.clean());
     await customer.start();
   }
-  const service = customer
-    ? watchService({ api: api[0] ?? '', admin: cast.admin, timers, stoodStill: own.stoodStill })
+  service = customer
+    ? watchService({
+        api: api[0] ?? '',
+        admin: cast.admin,
+        timers,
+        stoodStill: own.stoodStill,
+        heldUp: own.heldUp,
+        look: customer.ledger.look,
+      })
     : null;
   stack.defer(() => service?.stop());
   await service?.weigh();
@@ -306,6 +318,7 @@ async function runThrough(
       },
       mqtt,
       cleanSessions: settings.cleanSessions,
+      credentialsAreGiven: settings.accounts.kind === 'register',
       ...(links && { createLink: links }),
       ...(recorder && { createLink: recorded(links ?? createLink, recorder) }),
       stateFolder: settings.stateFolder,
@@ -320,6 +333,7 @@ async function runThrough(
       ...(log && { onDecision: log.add }),
       onBegin: (state) => {
         unwatch = watch({ standing: () => shown(state, scenario), stream, timers });
+        page?.show(state);
       },
     });
     if (log && settings.decisionsFile !== undefined) writeFileSync(settings.decisionsFile, log.text());

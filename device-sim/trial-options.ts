@@ -38,6 +38,7 @@ export function readTrial(
     api: options.url('api', 'http://127.0.0.1:8080', ['http:', 'https:']),
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),
     webhook,
+    kept: options.text('kept'),
     json: options.has('json'),
     junitFile: options.text('junit'),
   };

@@ -151,6 +151,7 @@ export const SIMULATOR_ROOMS: Storeys = {
   files: { about: 'downloads, uploads and movies; the manifest of an APK file' },
   recording: { about: 'the messages of devices in a file, without secrets' },
   mqtt: { about: 'a connection that reconnects, topics and messages' },
+  promises: { about: 'the promises of the service, and the checks that hold them' },
 };
 export const SIMULATOR_LEAVES: readonly string[] = [
   'back-off',

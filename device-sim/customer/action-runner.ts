@@ -49,7 +49,7 @@ function callsOf(
   releases: Releases,
   applicationId: string,
   onStatus: (deviceId: string, status: { deviceId: string }) => void,
-): Record<Exclude<ActionName, 'cancel'>, Call> {
+): Record<Exclude<ActionName, 'cancel' | 'replaceKey'>, Call> {
   return {
     activate: (to) => asking('activate', { applicationId }, lapel.activate({ ...to, body: {} }), ['clientId']),
     deactivate: (to) => asking('deactivate', { applicationId }, lapel.deactivate(to)),
@@ -109,6 +109,7 @@ export function createActionRunner({
   ledger,
   now,
   probe = async () => {},
+  replaceKey = async () => {},
 }: {
   lapel: LapelClient;
   applicationId: string;
@@ -118,8 +119,11 @@ export function createActionRunner({
   now: () => number;
   /** Called after each call of an action that made a transaction. */
   probe?: ((carried: Carried) => Promise<void>) | undefined;
+  /** Issues a new authenticationKey for the application. */
+  replaceKey?: () => Promise<void>;
 }): ActionRunner {
   const calls = callsOf(lapel, releases, applicationId, (deviceId, status) => {
+    ledger.look('status-device');
     const found = differences('deviceId', deviceId, status.deviceId);
     ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, now());
   });
@@ -128,6 +132,11 @@ export function createActionRunner({
     async perform(action, deviceId, phase, due) {
       const { do: name, number, terms = {} } = action;
       const about = { deviceId, operation: name, phase, number: number || undefined, due };
+      if (name === 'replaceKey')
+        return requests.make(about, async () => {
+          await replaceKey();
+          return undefined;
+        });
       if (name !== 'cancel') {
         let key = '';
         const again = async (): Promise<Made | undefined> => {

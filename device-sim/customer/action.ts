@@ -13,6 +13,8 @@ export const ACTIONS = {
   updateFirmware: 'updates its firmware to the `release`, which the first such action adds to the service',
   cancel: 'cancels its newest unfinished transaction, if it has one',
   readStatus: 'reads its status',
+  replaceKey:
+    'issues a new authenticationKey for the application, whichever device it is: webhooks must be signed with it, and for a day with the former one as well',
 } as const satisfies Record<string, string>;
 
 /** The action of a customer that is about many devices at once. */
@@ -48,7 +50,7 @@ export interface Terms {
 export const SUPERSEDE_NONE: readonly string[] = ['activate', 'deactivate'] satisfies ActionName[];
 
 /** Actions that send no command. */
-export const COMMANDLESS: readonly string[] = ['cancel', 'readStatus'] satisfies ActionName[];
+export const COMMANDLESS: readonly string[] = ['cancel', 'readStatus', 'replaceKey'] satisfies ActionName[];
 
 /** One action of the run. Its number alone decides all random choices for it, such as the network to set. */
 export interface Action {

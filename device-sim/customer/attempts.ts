@@ -1,4 +1,5 @@
 import { remember } from '../bounded-map.ts';
+import type { Look } from '../promises/looks.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -81,7 +82,7 @@ export interface Attempts {
   rest(): void;
 }
 
-export function createAttempts(): Attempts {
+export function createAttempts(look: Look = () => {}): Attempts {
   const all = new Map<string, Known>();
   let resting = false;
   let isSuspended = false;
@@ -100,6 +101,7 @@ export function createAttempts(): Attempts {
       const scheduled = SCHEDULE[failures - 1];
       if (failedAt === null || scheduled === undefined) return undefined;
       const waited = at - failedAt;
+      look(known.wanted > scheduled ? 'webhook-retry-after' : 'webhook-schedule');
       if (isScheduled(waited, failures) && waited >= known.wanted - ACCURACY_MILLISECONDS) return undefined;
       const text = `webhook ${webhookId} came again ${(waited / 1000).toFixed(1)} s after attempt ${failures} failed`;
       const pause =
@@ -121,6 +123,8 @@ export function createAttempts(): Attempts {
         droppedAt: 0,
       };
       known.wanted = retryAfter;
+      if (end === 'taken') look('webhook-accepted');
+      if (end === 'gone') look('webhook-gone');
       if (end === 'taken') known.taken = true;
       else if (end === 'gone') known.gone = true;
       else if (end === 'dropped' && !known.dropped)

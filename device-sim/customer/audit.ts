@@ -65,6 +65,7 @@ export function createAudit({
       ...(phase !== undefined && { phase }),
     };
     looked.add(transactionId);
+    ledger.look('result-record');
     try {
       const record = await requests.insist(() => lapel.readTransaction({ deviceId, transactionId }));
       const found = [
@@ -94,6 +95,7 @@ export function createAudit({
     const status = await requests.insist(() => lapel.readStatus({ deviceId: device.deviceId })).catch(() => undefined);
     const state = reported(device);
     if (!status || !isQuiet(device) || JSON.stringify(state) !== before) return undefined;
+    ledger.look('status-content');
     return [
       ...differences('deviceId', device.deviceId, status.deviceId),
       ...REPORTED.flatMap((field) => differences(field, state[field], status[field])),

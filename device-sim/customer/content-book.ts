@@ -1,14 +1,25 @@
-import { wrongCancel, wrongIn, wrongResult } from './contents.ts';
+import type { CheckName } from '../promises/checks.ts';
+import type { Look } from '../promises/looks.ts';
+import { codeOf, wrongCancel, wrongIn, wrongResult } from './contents.ts';
 import type { Counts } from './counts.ts';
 import { differences } from './differences.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, Outcome } from './entry.ts';
 import type { Ledger, Sampled } from './ledger.ts';
 import { createSample } from './sample.ts';
 import type { Counted } from './scopes.ts';
+import { isExpiry } from './stops.ts';
 import type { createTroubleBook } from './trouble-book.ts';
 
 /** The number of results that are compared with their transaction records at the end of a run. */
 const SAMPLED = 64;
+
+/** The check of the way in which a transaction ended without its device; undefined if its device ended it. */
+function checkOf({ cancelledAt }: Entry, { status, error }: Outcome): CheckName | undefined {
+  const code = codeOf(error);
+  if (isExpiry(status, code)) return 'result-expired';
+  if (status === 'cancelled' && code === 'SUPERSEDED') return 'result-superseded';
+  return cancelledAt === null ? undefined : 'result-cancelled';
+}
 
 /**
  * Compares commands with their requests, results with the answers of devices, and webhooks with their events. Each
@@ -19,12 +30,14 @@ export function createContentBook({
   phase: current,
   find,
   trouble,
+  look,
 }: {
   of: (phase: string, about?: Counted) => Counts;
   /** The present phase of the run. Differences that belong to no action count in it. */
   phase: () => string;
   find: (transactionId: number) => Entry | undefined;
   trouble: ReturnType<typeof createTroubleBook>['trouble'];
+  look: Look;
 }) {
   const sample = createSample<Sampled>(SAMPLED);
 
@@ -48,6 +61,7 @@ export function createContentBook({
       const { transactionId, deviceId, got, asked, phase } = entry;
       if (!got || phase === null) return;
       entry.got = null;
+      if (asked) look('command-content');
       wrong({ text: `command ${transactionId}`, deviceId, transactionId, phase }, wrongIn(got, asked), at);
     },
 
@@ -58,6 +72,9 @@ export function createContentBook({
     result(entry: Entry, at: number, superseding: boolean): void {
       const { transactionId, deviceId, outcome, phase } = entry;
       if (!outcome || phase === null) return;
+      look('result-content');
+      const of = checkOf(entry, outcome);
+      if (of) look(of);
       wrong(
         { text: webhookOf(transactionId), deviceId, transactionId, phase },
         wrongResult(entry, outcome, superseding),
@@ -71,6 +88,7 @@ export function createContentBook({
     cancel(entry: Entry, at: number): void {
       const { transactionId, deviceId, result, phase } = entry;
       if (!result || phase === null) return;
+      look('result-cancelled');
       wrong({ text: webhookOf(transactionId), deviceId, transactionId, phase }, wrongCancel(entry, result.status), at);
     },
 
@@ -80,6 +98,7 @@ export function createContentBook({
       { transactionId, deviceId, status }: { transactionId: number; deviceId: string; status: string },
       at: number,
     ): void {
+      look('result-envelope');
       const found = [
         ...differences('type', `transaction.${status}`, type),
         ...differences('data.deviceId', deviceId, data.deviceId),

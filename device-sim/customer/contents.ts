@@ -28,7 +28,8 @@ function wrongExpiry({ asked, requestedAt, result }: Entry, code: keyof typeof O
     : [{ field: 'time', wanted: `at least ${seconds} s after the request`, found: `${passed.toFixed(1)} s` }];
 }
 
-const codeOf = (error: unknown): string => {
+/** The code of the error of a transaction; empty without one. */
+export const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
 };

@@ -1,20 +1,25 @@
-import { crc32 } from 'node:zlib';
+import type { WebhookEvent } from '@lapel/client/verify-webhook';
+import { createLooks } from '../promises/looks.ts';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
 import { remembersAnswer } from './contents.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
-import { type Entry, newEntry, type Outcome } from './entry.ts';
+import { type Entry, newEntry } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
 import type { Stage } from './figures.ts';
 import type { Ledger, Refused } from './ledger.ts';
 import { createLedgerViews } from './ledger-views.ts';
+import { createOwedCancels } from './owed-cancels.ts';
+import { createResultBook, markOf } from './result-book.ts';
 import { createRolloutBook } from './rollout-book.ts';
 import { createScopedCounts } from './scopes.ts';
+import { OVERTAKING_MILLISECONDS } from './stops.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
+import { wrongTime } from './webhook-times.ts';
 
 /**
  * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
@@ -26,6 +31,7 @@ export function createLedger({
   stoodStill = () => 0,
   groupOf = () => undefined,
   nodeOf,
+  nowOfDay = Date.now,
 }: {
   began: number;
   lateAfter?: number;
@@ -34,13 +40,17 @@ export function createLedger({
   groupOf?: ((deviceId: string) => string | undefined) | undefined;
   /** The node that a device is connected to; undefined if there is only one. */
   nodeOf?: ((deviceId: string) => string | undefined) | undefined;
+  /** Milliseconds since 1970. */
+  nowOfDay?: () => number;
 }): Ledger {
+  const { look, counts: looks } = createLooks();
+  const cancels = createOwedCancels(look);
   const events = createEventBook();
   const examples = createExamples(groupOf);
   const devices = createDeviceBooks();
   const { book, note } = devices;
   const books = createTransactionBooks(devices);
-  const { open, early, finished, acceptedIds, find, meet, another, close } = books;
+  const { open, early, acceptedIds, find, meet, another, close } = books;
   const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
   const scoped = createScopedCounts(groupOf, nodeOf);
   const { of } = scoped;
@@ -70,7 +80,7 @@ export function createLedger({
     violation(entry, text, at);
   });
 
-  const contents = createContentBook({ of, phase: () => current, find, trouble });
+  const contents = createContentBook({ of, phase: () => current, find, trouble, look });
 
   /** The service has given one id to two requests. Their results cannot be told apart, so the first counts as lost. */
   function reuse(entry: Entry, at: number): void {
@@ -103,76 +113,30 @@ export function createLedger({
     if (phase !== null && acknowledgedAt !== null) took('answered', entry, acknowledgedAt - requestedAt);
   }
 
-  /** Finishes an entry that has both its result and its 201. */
-  function conclude(entry: Entry): void {
-    const { transactionId, phase, result, acknowledgedAt, requestedAt } = entry;
-    if (phase === null || !result) return;
-    const counts = of(phase, entry);
-    close(entry);
-    books.finish(entry);
-    const superseding = devices.known(entry.deviceId)?.superseding ?? false;
-    contents.result(entry, result.at, superseding || rollouts.supersede());
-    rollouts.compare(entry, entry.rolloutId, result.rolloutId, result.at);
-    if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
-      counts.add(result.status);
-    if (result.status === 'failed') examples.failed(entry);
-    if (result.status === 'failed' && result.code !== null) counts.addTo('failures', result.code);
-    took('settled', entry, result.at - requestedAt);
-    const wait = acknowledgedAt === null ? 0 : result.at - acknowledgedAt - stoodStill(acknowledgedAt, result.at);
-    if (wait <= lateAfter && !entry.lost) return;
-    if (entry.lost) counts.add('lost', -1);
-    entry.lost = false;
-    counts.add('late');
-    const text = `the result of transaction ${transactionId} came ${(wait / 1000).toFixed(1)} s after the answer was acknowledged`;
-    trouble('late', phase, text, result.at, entry);
-  }
-
-  function receiveResult(
-    {
-      transactionId,
-      deviceId,
-      operation,
-      status,
-      result,
-      error,
-      rolloutId = null,
-      createdAt,
-      completedAt,
-    }: ResultOfWebhook,
-    { webhookId, body }: { webhookId: string; body: Uint8Array },
-    at: number,
-  ): void {
-    const mark = markOf(webhookId);
-    const before = finished.of(transactionId);
-    const content = crc32(body);
-    if (before !== undefined) {
-      const entry = find(transactionId) ?? newEntry(transactionId, deviceId, at);
-      // Each attempt has its own timestamp, but the same content.
-      const same = before === mark && (entry.result === null || entry.result.body === content);
-      if (same) of(entry.phase ?? current, entry).add('resent');
-      else if (before === mark) double(entry, `one webhook-id of transaction ${transactionId} has two bodies`, at);
-      else double(entry, `transaction ${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
-      return;
-    }
-    const entry = meet(transactionId, deviceId, at);
-    if (!entry) return;
-    if (entry.former === mark) {
-      of(current, entry).add('resent');
-      return;
-    }
-    finished.set(transactionId, mark);
-    if (entry.phase !== null && entry.deviceId !== deviceId) elsewhere.resultOf(entry, deviceId, at);
-    entry.result = { status, code: error?.code ?? null, webhookId, body: content, at, rolloutId };
-    entry.outcome = { operation, status, result, error };
-    // The customer has not seen the beginning of a rollout's transaction, so its terms count from the time in the webhook.
-    if (rolloutId !== null && completedAt) entry.requestedAt = at - (Date.parse(completedAt) - Date.parse(createdAt));
-    if (!rollouts.claims(entry, at)) conclude(entry);
-  }
+  const results = createResultBook({
+    books,
+    devices,
+    examples,
+    elsewhere,
+    contents,
+    cancels,
+    rollouts: () => rollouts,
+    of,
+    phase: () => current,
+    trouble,
+    double,
+    took,
+    stoodStill,
+    lateAfter,
+    look,
+  });
+  const { conclude } = results;
 
   /** Enters a transaction whose request is known now. Its command, answer and result may have arrived before. */
   function take(entry: Entry, deviceId: string, at: number, isReused = false): void {
     const { transactionId, phase, requestedAt } = entry;
     early.delete(transactionId);
+    look('ids-once');
     acceptedIds.set(transactionId, 1);
     entry.acceptedAt = at;
     elsewhere.asked(entry, deviceId, at);
@@ -189,7 +153,29 @@ export function createLedger({
     conclude(entry);
   }
 
-  const rollouts = createRolloutBook({ books, scoped, take, wrong: contents.wrong, trouble });
+  const rollouts = createRolloutBook({ books, scoped, take, wrong: contents.wrong, trouble, look });
+
+  /** Compares the time of a webhook with that of its event. */
+  function judgeTime(event: WebhookEvent, sentAt: number, at: number): void {
+    const { data } = event;
+    const transactionId = 'transaction' in data ? data.transaction.transactionId : undefined;
+    const entry = transactionId === undefined ? undefined : find(transactionId);
+    const arrivedAt = nowOfDay();
+    const isAsked = entry?.phase !== undefined && entry.phase !== null && entry.rolloutId === null;
+    const found = wrongTime(event, {
+      sentAt,
+      arrivedAt,
+      requestedAt: isAsked ? arrivedAt - (at - entry.requestedAt) : undefined,
+      occurredAt: 'eventId' in data ? events.occurredAt(data.eventId) : undefined,
+    });
+    look('webhook-timestamp');
+    const about = transactionId === undefined ? `about ${event.type}` : `of transaction ${transactionId}`;
+    contents.wrong(
+      { text: `the webhook ${about}`, deviceId: data.deviceId, ...(transactionId !== undefined && { transactionId }) },
+      found,
+      at,
+    );
+  }
 
   function countError({ deviceId, operation, phase, status, reason, at }: Refused): void {
     of(phase, { deviceId, operation }).add('errors');
@@ -203,11 +189,13 @@ export function createLedger({
       scoped.begin(phase);
     },
     carriedOut(phase, about) {
+      look('calls-answered');
       of(phase, about).add('requests');
       of(phase, about).add('carriedOut');
     },
 
     accepted({ transactionId, deviceId, operation, phase, number, requestedAt, asked = null, at }) {
+      look('calls-answered');
       const again = acceptedIds.of(transactionId) !== undefined;
       const make = again ? another : newEntry;
       const entry = early.get(transactionId) ?? make(transactionId, deviceId, at);
@@ -217,6 +205,7 @@ export function createLedger({
 
     refused(refusal) {
       const { phase, status } = refusal;
+      look('calls-answered');
       const counts = of(phase, refusal);
       counts.add('requests');
       if (status >= 400 && status < 500) {
@@ -244,6 +233,8 @@ export function createLedger({
       scoped,
       elsewhere,
       contents,
+      cancels,
+      look,
       violation,
       double,
       countDelivery,
@@ -284,18 +275,26 @@ export function createLedger({
       const device = book(deviceId);
       device.connections += 1;
       device.connectedAt = at;
+      look('login-given');
+      if (device.stoppedAt > 0 && at - device.stoppedAt > OVERTAKING_MILLISECONDS) look('command-stopped');
       note(deviceId, 'is connected', at);
     },
     note,
 
-    received({ webhookId, event: { type, data }, body }, at) {
+    received({ webhookId, event, body, sentAt }, at) {
+      const { type, data } = event;
+      look('webhook-signed');
+      judgeTime(event, sentAt, at);
       if ('transaction' in data) {
         contents.envelope({ type, data }, data.transaction, at);
-        receiveResult(data.transaction, { webhookId, body }, at);
+        results.receive(data.transaction, { webhookId, body }, at);
         return;
       }
       if (!('eventId' in data)) return;
       const { eventId, deviceId } = data;
+      look('event-once');
+      if (events.isKnown(eventId)) look('event-content');
+      if (events.isTold(eventId)) look('event-lost');
       contents.wrong({ text: `event ${eventId} (${type})`, deviceId }, events.differences(eventId, { type, data }), at);
       const came = events.received(eventId, markOf(webhookId));
       const counts = of(current, { deviceId });
@@ -309,11 +308,30 @@ export function createLedger({
     },
 
     forged(reason, body, at) {
+      look('webhook-signed');
       of(current).add('forged');
       const { transactionId, deviceId = '' } = aboutIn(body);
       const entry = transactionId === undefined ? undefined : find(transactionId);
       const known = entry || devices.known(deviceId) ? deviceId : '';
       trouble('forged', current, `a webhook is not genuine: ${reason}`, at, entry, known);
+    },
+
+    look,
+    looks,
+    violated({ deviceId, transactionId, phase = current }, text, at) {
+      const entry = transactionId === undefined ? undefined : find(transactionId);
+      of(phase, entry ?? { deviceId }).add('violations');
+      trouble('violation', phase, text, at, entry, deviceId);
+    },
+    excuseCancels: cancels.excuse,
+    owedCancels: cancels.owed,
+    missCancel({ transactionId, deviceId }, at) {
+      cancels.forget(transactionId);
+      const entry = find(transactionId);
+      if (!entry?.result) return;
+      const text = `the device has command ${transactionId}, unanswered, and never got its cancel, although the command ${entry.result.status === 'cancelled' ? 'was cancelled' : 'has expired'}`;
+      violation(entry, text, at);
+      note(deviceId, `has not got the cancel of command ${transactionId}`, at);
     },
 
     sample: contents.sample,
@@ -379,16 +397,3 @@ export function createLedger({
     troubles,
   };
 }
-
-/** A finished transaction, as its webhook shows it. */
-type ResultOfWebhook = Omit<Outcome, 'error'> & {
-  readonly transactionId: number;
-  readonly deviceId: string;
-  readonly error: { readonly code: string } | null;
-  readonly rolloutId?: string | null;
-  readonly createdAt: string;
-  readonly completedAt: string | null;
-};
-
-/** A hash of a webhook-id, by which webhooks are told apart; never 0. */
-const markOf = (webhookId: string): number => crc32(webhookId) || 1;

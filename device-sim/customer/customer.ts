@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
+import { aboutIn } from './about-webhook.ts';
 import type { Action } from './action.ts';
 import { createActionRunner } from './action-runner.ts';
 import { createActivation } from './activation.ts';
@@ -12,6 +13,7 @@ import { createLedger } from './create-ledger.ts';
 import { type Difference, differences } from './differences.ts';
 import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
+import { createKeys } from './keys.ts';
 import { createLateDownloads } from './late-downloads.ts';
 import type { Ledger } from './ledger.ts';
 import { createNodeFetch } from './node-fetch.ts';
@@ -103,6 +105,7 @@ export function createCustomer({
   seed = 1,
   timers,
   stoodStill,
+  serviceStoodStill = () => 0,
   groupOf,
   tagsOf = () => ({}),
   devicesStay = true,
@@ -127,6 +130,8 @@ export function createCustomer({
   timers: Timers;
   /** Milliseconds of a span in which the simulator itself stood still: the service is not blamed for them. */
   stoodStill?: (from: number, to: number) => number;
+  /** Milliseconds of a span in which the service stood still: no device could get a command in them. */
+  serviceStoodStill?: (from: number, to: number) => number;
   /** The group of a device in the scenario. */
   groupOf?: (deviceId: string) => string | undefined;
   /** The tags that a device gets when it is activated. */
@@ -165,11 +170,30 @@ export function createCustomer({
   const pointed = createPointed(apiUrl, application, lapel);
   const releases = createReleases({ lapel, applicationId, admin });
   const probes = createProbes({ lapel, apiUrl, application, neighbour, ledger, seed, timers });
-  const actions = createActionRunner({ lapel, applicationId, requests, releases, ledger, now, probe: probes.follow });
+  const replaceKey = (): Promise<void> =>
+    keys.replace(async () => {
+      let asked = 0;
+      const key = await requests.insist(() => {
+        asked += 1;
+        return pointed.issueKey();
+      });
+      return { key, isRepeated: asked > 1 };
+    });
+  const actions = createActionRunner({
+    lapel,
+    applicationId,
+    requests,
+    releases,
+    ledger,
+    now,
+    probe: probes.follow,
+    replaceKey,
+  });
   const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
     ledger,
     timers,
-    stoodStill,
+    // A service that stands still sends no command, and a simulator that does gets none.
+    stoodStill: (from, to) => Math.min(to - from, (stoodStill?.(from, to) ?? 0) + serviceStoodStill(from, to)),
     onAllGone: () => receiver?.attempts.forget(),
   });
   const spentSince = (from: number): number => now() - from - (stoodStill?.(from, now()) ?? 0);
@@ -210,7 +234,16 @@ export function createCustomer({
   const tag = createTagging({ lapel, requests, tagsOf });
   const lateDownloads = createLateDownloads({ releases, ledger, timers });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
-  let key = given ?? '';
+  const keys = createKeys({
+    look: ledger.look,
+    onUnsigned(body) {
+      const { deviceId = '', transactionId } = aboutIn(body);
+      const text =
+        'an attempt of a webhook lacks the signature of the authenticationKey that was replaced within a day';
+      ledger.violated({ deviceId, ...(transactionId !== undefined && { transactionId }) }, text, now());
+    },
+  });
+  if (given !== undefined) keys.use(given);
   let receiver: Receiver | undefined;
   const reached = Promise.withResolvers<void>();
 
@@ -247,15 +280,17 @@ export function createCustomer({
       receiver = await startReceiver({
         listen,
         publicUrl,
-        authenticationKey: () => key,
+        authenticationKey: () => keys.current,
+        verify: keys.verify,
         seed,
         onReceived: receive,
         onForged: (reason, body) => ledger.forged(reason, body, now()),
         onUntimely: (untimely, body) => ledger.untimely(untimely, body, now()),
+        look: ledger.look,
       });
       const { url, urlsUrl } = receiver;
       try {
-        if (key === '') key = await requests.insist(() => pointed.issueKey());
+        if (keys.current === '') keys.use(await requests.insist(() => pointed.issueKey()));
         await requests.insist(() => pointed.point(url, urlsUrl));
         await requests.insist(() => lapel.sendTestEvent({ body: { setting: 'deviceEvent' } }));
       } catch (error) {

@@ -1,8 +1,10 @@
+import type { Look } from '../promises/looks.ts';
 import type { createContentBook } from './content-book.ts';
 import type { DeviceBooks } from './device-books.ts';
 import type { createElsewhere } from './elsewhere.ts';
 import type { Entry } from './entry.ts';
 import type { Ledger } from './ledger.ts';
+import type { OwedCancels } from './owed-cancels.ts';
 import type { createScopedCounts } from './scopes.ts';
 import { commandAfterStop, needlessCancel } from './stops.ts';
 import type { createTransactionBooks } from './transaction-books.ts';
@@ -14,6 +16,8 @@ interface Parts {
   readonly scoped: Pick<ReturnType<typeof createScopedCounts>, 'of'>;
   readonly elsewhere: ReturnType<typeof createElsewhere>;
   readonly contents: Pick<ReturnType<typeof createContentBook>, 'command'>;
+  readonly cancels: Pick<OwedCancels, 'arrived'>;
+  readonly look: Look;
   readonly violation: (entry: Entry, text: string, at: number) => void;
   readonly double: (entry: Entry, text: string, at: number) => void;
   /** Called when a command has reached its device for the first time. */
@@ -30,6 +34,8 @@ export function createDeliveries({
   scoped,
   elsewhere,
   contents,
+  cancels,
+  look,
   violation,
   double,
   countDelivery,
@@ -41,12 +47,16 @@ export function createDeliveries({
     // A cancel is no delivery: it has the transactionId of the command that it cancels.
     if (operation === 'cancel') {
       const cancelled = find(transactionId);
+      look('cancel-needless');
+      if (cancelled?.deviceId === deviceId && (cancelled.issuedAt ?? issuedAt) === issuedAt)
+        cancels.arrived(cancelled, at);
       const needless = cancelled?.deviceId === deviceId && needlessCancel(cancelled, { issuedAt });
       if (cancelled && needless) violation(cancelled, needless, at);
       return;
     }
     let entry = meet(transactionId, deviceId, at);
     if (!entry) return;
+    look('command-device');
     if (entry.deviceId !== deviceId) {
       elsewhere.commandOf(entry, deviceId, at);
       return;
@@ -65,6 +75,7 @@ export function createDeliveries({
       entry.deliveredAt = at;
       entry.operation ||= operation;
       countDelivery(entry);
+      if (device.highest > 0) look('command-order');
       if (transactionId < device.highest) {
         const phase = entry.phase ?? current();
         scoped.of(phase, entry).add('unordered');
@@ -80,6 +91,7 @@ export function createDeliveries({
     ) {
       double(entry, `command ${transactionId} came again, attempt ${attempt}, after its answer was acknowledged`, at);
     }
+    if (attempt > 1) look('command-answered');
     entry.attempt = Math.max(entry.attempt, attempt);
   };
 }

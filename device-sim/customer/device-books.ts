@@ -11,6 +11,8 @@ interface DeviceBook {
   connections: number;
   /** The beginning of its present or last connection. */
   connectedAt: number;
+  /** The time of the last result that says that one of its commands was stopped; 0 if there was none. */
+  stoppedAt: number;
   /** Whether the customer has asked for a command that may supersede others. */
   superseding: boolean;
   notes: Note[];
@@ -31,7 +33,15 @@ export function createDeviceBooks(): DeviceBooks {
   function book(deviceId: string): DeviceBook {
     const known = books.get(deviceId);
     if (known) return known;
-    const made: DeviceBook = { open: [], highest: 0, connections: 0, connectedAt: 0, superseding: false, notes: [] };
+    const made: DeviceBook = {
+      open: [],
+      highest: 0,
+      connections: 0,
+      connectedAt: 0,
+      stoppedAt: 0,
+      superseding: false,
+      notes: [],
+    };
     books.set(deviceId, made);
     return made;
   }

@@ -37,6 +37,8 @@ export interface Entry {
   deliveredAt: number | null;
   /** The time of the 204 to a cancel; null if no cancel was answered so. */
   cancelledAt: number | null;
+  /** The time at which the device got the cancel of the command; null if it did not. */
+  cancelGotAt: number | null;
   /** The number of the last delivery attempt of the command. */
   attempt: number;
   answeredAt: number | null;
@@ -94,6 +96,7 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   acceptedAt: null,
   deliveredAt: null,
   cancelledAt: null,
+  cancelGotAt: null,
   attempt: 0,
   answeredAt: null,
   answer: null,

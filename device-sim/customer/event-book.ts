@@ -27,6 +27,12 @@ export interface EventBook {
   happened(deviceId: string, event: DeviceEvent): void;
   /** The differences between a webhook and its event. Empty if the event is unknown or was forgotten. */
   differences(eventId: string, webhook: { type: string; data: object }): Difference[];
+  /** The time of an event as its device has sent it; undefined if it is not known. */
+  occurredAt(eventId: string): string | undefined;
+  /** Whether the event, as the device has sent it, is known. */
+  isKnown(eventId: string): boolean;
+  /** Whether the service has acknowledged the event, and its webhook has not arrived. */
+  isTold(eventId: string): boolean;
   /** The service has reported a fault in the message of the event, so its webhook may stay away. */
   excused(eventId: string): void;
   /**
@@ -43,14 +49,14 @@ export interface EventBook {
 export function createEventBook(): EventBook {
   const waiting = new Map<string, ToldEvent>();
   const come = new Map<string, number>();
-  const contents = new Map<string, { deviceId: string; type: string; data: object }>();
+  const contents = new Map<string, { deviceId: string; type: string; occurredAt: string; data: object }>();
   const excused = new Map<string, true>();
   return {
     told(event) {
       if (!come.has(event.eventId) && !excused.has(event.eventId)) waiting.set(event.eventId, event);
     },
-    happened(deviceId, { eventId, type, data }) {
-      remember(contents, eventId, { deviceId, type, data }, CONTENTS_KEPT);
+    happened(deviceId, { eventId, type, occurredAt, data }) {
+      remember(contents, eventId, { deviceId, type, occurredAt, data }, CONTENTS_KEPT);
     },
     differences(eventId, { type, data }) {
       const event = contents.get(eventId);
@@ -62,6 +68,9 @@ export function createEventBook(): EventBook {
         ...differences('data', { ...event.data, deviceId }, data, ADDED),
       ];
     },
+    occurredAt: (eventId) => contents.get(eventId)?.occurredAt,
+    isKnown: (eventId) => contents.has(eventId),
+    isTold: (eventId) => waiting.has(eventId),
     excused(eventId) {
       waiting.delete(eventId);
       remember(excused, eventId, true, KEPT);

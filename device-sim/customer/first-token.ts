@@ -15,14 +15,16 @@ type State = 'replaced' | 'expired' | 'unsure';
  * at the beginning as well, because a service may remember the tokens that it has verified.
  */
 export function createFirstToken({ newToken, readSettings }: OddCalls, timers: Timers) {
-  let first: Promise<{ token: string; until: number }> | undefined;
+  let first: Promise<{ token: string; seconds: number; until: number }> | undefined;
   let known: Awaited<typeof first>;
+  let isNews = false;
 
-  async function request(): Promise<{ token: string; until: number }> {
+  async function request(): Promise<{ token: string; seconds: number; until: number }> {
     const { token, seconds } = await newToken();
     const until = timers.now() + seconds * 1000;
     await readSettings(token);
-    known = { token, until };
+    known = { token, seconds, until };
+    isNews = true;
     return known;
   }
 
@@ -34,12 +36,18 @@ export function createFirstToken({ newToken, readSettings }: OddCalls, timers: T
   }
 
   return {
-    /** Requests the token, at the first call. A failure shows in the calls of the actions, so it is ignored here. */
-    async keep(): Promise<void> {
+    /**
+     * Requests the token, at the first call, and resolves to its validity in seconds, once. A failure shows in the calls of
+     * the actions, so it is ignored here.
+     */
+    async keep(): Promise<number | undefined> {
       first ??= request();
       await first.catch(() => {
         first = undefined;
       });
+      if (!isNews) return undefined;
+      isNews = false;
+      return known?.seconds;
     },
     state,
     /** Calls the service with the token; a token that has not expired is replaced by a newer one before. */

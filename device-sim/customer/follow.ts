@@ -75,6 +75,7 @@ export function createFollowed({
       });
       events.on('refused', ({ deviceId }, error) => ledger.note(deviceId, `is refused: ${error.message}`, now()));
       events.on('fault', ({ deviceId }, { kind }, { kind: what, operation, key }) => {
+        if (kind === 'two-with-one-identity') ledger.excuseCancels(deviceId);
         ledger.note(
           deviceId,
           `plays the fault ${kind}, at ${what} ${operation ?? ''} ${String(key).replace(/^(\d+)th$/, 'number $1')}`.replace(

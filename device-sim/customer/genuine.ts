@@ -6,6 +6,8 @@ export interface ReceivedWebhook {
   /** The id of the webhook. It is the same in every attempt, so that a receiver can drop repetitions. */
   readonly webhookId: string;
   readonly event: WebhookEvent;
+  /** When the service signed this attempt, in milliseconds since 1970. */
+  readonly sentAt: number;
   /** The signed text. */
   readonly body: Buffer;
 }
@@ -17,9 +19,14 @@ function sameText(one: string, other: string): boolean {
 
 /**
  * Verifies both signatures of a webhook, as every receiver must before it uses the content. Throws an Error that says
- * which signature is wrong.
+ * which signature is wrong. `isLast`: no newer key signs; `x-notification-key` is made with the newest one only.
  */
-export function genuineWebhook(headers: IncomingHttpHeaders, body: Buffer, authenticationKey: string): ReceivedWebhook {
+export function genuineWebhook(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  authenticationKey: string,
+  { isLast = true }: { isLast?: boolean } = {},
+): ReceivedWebhook {
   let verified: ReturnType<typeof verifyWebhook>;
   try {
     verified = verifyWebhook({ body, headers, authenticationKey });
@@ -27,8 +34,18 @@ export function genuineWebhook(headers: IncomingHttpHeaders, body: Buffer, authe
     throw new Error(`webhook-signature: ${(cause as Error).message}`, { cause });
   }
   const expected = createHmac('sha256', authenticationKey).update(body).digest('hex');
-  if (!sameText(String(headers['x-notification-key'] ?? ''), expected)) {
+  if (isLast && !sameText(String(headers['x-notification-key'] ?? ''), expected)) {
     throw new Error('x-notification-key does not match');
   }
-  return { ...verified, body };
+  return { ...verified, sentAt: Number(headers['webhook-timestamp']) * 1000, body };
+}
+
+/** Whether one of the signatures of a webhook is that of the key. */
+export function signedWith(headers: IncomingHttpHeaders, body: Buffer, authenticationKey: string): boolean {
+  try {
+    verifyWebhook({ body, headers, authenticationKey });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -19,6 +19,10 @@ const ANSWER_MILLISECONDS = 10_000;
  * answers are right.
  */
 const UNSURE_MILLISECONDS = 60_000;
+/** The documented validity of a download URL. */
+const VALID_MILLISECONDS = 3_600_000;
+/** The times of others are compared with this tolerance. */
+const CLOCKS_MILLISECONDS = 10_000;
 
 /** A URL of a command, with the time of its arrival. */
 interface Kept {
@@ -43,6 +47,14 @@ interface Answer {
 function validityOf(url: string): number | undefined {
   const seconds = new URL(url).searchParams.get('X-Amz-Expires') ?? '';
   return /^[1-9]\d{0,5}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+}
+
+/** The time at which a URL with an AWS Signature Version 4 was signed; undefined if it does not say so. */
+function signedAtOf({ searchParams }: URL): number | undefined {
+  const [, day, time] = /^(\d{8})T(\d{6})Z$/.exec(searchParams.get('X-Amz-Date') ?? '') ?? [];
+  if (day === undefined || time === undefined) return undefined;
+  const at = Date.parse(`${day.replace(/(....)(..)(..)/, '$1-$2-$3')}T${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`);
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /** The URL without its query, which has the signature. */
@@ -91,7 +103,7 @@ export function createLateDownloads({
   timers,
 }: {
   releases: Pick<Releases, 'broughtBy' | 'isOffered'>;
-  ledger: Pick<Ledger, 'wrong' | 'actionOf'>;
+  ledger: Pick<Ledger, 'wrong' | 'actionOf' | 'look' | 'violated'>;
   timers: Timers;
 }) {
   const sample = createSample<Kept>(KEPT);
@@ -104,6 +116,7 @@ export function createLateDownloads({
     kept.asked[when] = true;
     const answer = await ask(source);
     if (!answer) return;
+    ledger.look(isExpired ? 'url-expired' : 'url-valid');
     const right = isExpired ? REFUSED : rightAnswer(source, answer);
     const ofStatus = differences('answer.status', right.status, answer.status);
     // The body of an answer with another status is no file.
@@ -114,6 +127,32 @@ export function createLateDownloads({
     ledger.wrong({ text, deviceId, transactionId, ...(phase !== undefined && { phase }) }, found, timers.now());
   }
 
+  /** A URL is good for the documented hour, and both the URL and the command must say so. */
+  function judgeValidity(
+    deviceId: string,
+    { transactionId, parameters }: Pick<Command, 'transactionId' | 'parameters'>,
+    valid: number | undefined,
+  ): void {
+    ledger.look('url-hour');
+    const url = new URL(String(parameters['url']));
+    const signedAt = signedAtOf(url);
+    const said = Date.parse(String(parameters['expiresAt']));
+    const phase = ledger.actionOf(transactionId)?.phase;
+    const about = { deviceId, transactionId, ...(phase !== undefined && { phase }) };
+    const breach = (text: string): void =>
+      ledger.violated(about, `the download URL of command ${transactionId} ${text}`, timers.now());
+    if (valid !== undefined && valid !== VALID_MILLISECONDS)
+      breach(`is good for ${valid / 1000} s, and the documents say ${VALID_MILLISECONDS / 1000} s`);
+    else if (
+      valid !== undefined &&
+      signedAt !== undefined &&
+      !(Math.abs(said - signedAt - valid) <= CLOCKS_MILLISECONDS)
+    )
+      breach(
+        `ends at ${new Date(signedAt + valid).toISOString()}, and \`expiresAt\` says ${String(parameters['expiresAt'])}`,
+      );
+  }
+
   return {
     /** To be called with each command of a device. */
     keep(deviceId: string, { transactionId, operation, parameters }: Command): void {
@@ -121,6 +160,7 @@ export function createLateDownloads({
       const source = brought && readSource(parameters);
       if (!brought || !source || typeof source === 'string') return;
       const validMilliseconds = validityOf(source.url);
+      judgeValidity(deviceId, { transactionId, parameters }, validMilliseconds);
       if (validMilliseconds === undefined) return;
       const asked = { before: false, after: false };
       sample.add({ deviceId, transactionId, brought, source, at: timers.now(), validMilliseconds, asked });

@@ -58,7 +58,8 @@ export function createLedgerViews({
         (phase === undefined || entry.phase === phase) && scoped.isIn(entry, scope);
       const all = {
         unfinished: () => [...open.values()].find(isMeant),
-        failed: () => examples.failure(isMeant),
+        failed: () => examples.first('failed', isMeant),
+        cancelled: () => examples.first('cancelled', isMeant),
         slowest: () => examples.slowest(stage, isMeant),
       };
       const entry = all[kind]();

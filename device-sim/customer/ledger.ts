@@ -1,10 +1,13 @@
 import type { WebhookEvent } from '@lapel/client/verify-webhook';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
+import type { CheckName } from '../promises/checks.ts';
+import type { Look } from '../promises/looks.ts';
 import type { Untimely } from './attempts.ts';
 import type { Difference } from './differences.ts';
 import type { Asked, Entry, Outcome } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures, Stage } from './figures.ts';
+import type { OwedCancel } from './owed-cancels.ts';
 import type { RolloutBook } from './rollout-entries.ts';
 import type { Counted, Scope } from './scopes.ts';
 
@@ -73,7 +76,7 @@ export interface Sampled extends Outcome {
   readonly deviceId: string;
 }
 
-export type ExampleKind = 'failed' | 'unfinished' | 'slowest';
+export type ExampleKind = 'failed' | 'cancelled' | 'unfinished' | 'slowest';
 
 /** A transaction that has no result yet. */
 export type Owed = Readonly<Entry>;
@@ -114,8 +117,8 @@ export interface Ledger extends RolloutBook {
    * Adds an event of a device (the end of a connection, a fault) to the lines that the report prints beside a fault.
    */
   note(deviceId: string, text: string, at: number): void;
-  /** A verified webhook arrived. `body` is the signed text. */
-  received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
+  /** A verified webhook arrived. `body` is the signed text; `sentAt` the time of the attempt, in milliseconds since 1970. */
+  received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array; sentAt: number }, at: number): void;
   /** A webhook had a wrong signature. The fault names the device in `body`, if the run has that device. */
   forged(reason: string, body: Buffer, at: number): void;
   /**
@@ -135,6 +138,22 @@ export interface Ledger extends RolloutBook {
    */
   wrong(about: About, found: readonly Difference[], at: number): void;
   loseEvent(event: ToldEvent, at: number): void;
+  /** Counts a breach of the contract. `text` is a sentence. */
+  violated(
+    about: { readonly deviceId: string; readonly transactionId?: number; readonly phase?: string },
+    text: string,
+    at: number,
+  ): void;
+  /** Tells that a check has looked. */
+  readonly look: Look;
+  /** How often each check has looked. */
+  looks(): Readonly<Record<CheckName, number>>;
+  /** Cancels that came to this device may have been taken by another client: none are missed from now on. */
+  excuseCancels(deviceId: string): void;
+  /** The cancels that devices are owed, and have not got. */
+  owedCancels(): readonly OwedCancel[];
+  /** Counts a cancel that a device was owed and did not get. */
+  missCancel(owed: OwedCancel, at: number): void;
 
   /** The action that caused a transaction, if this process made the request and has its answer. */
   actionOf(transactionId: number): { number: number; phase: string } | undefined;
@@ -162,7 +181,7 @@ export interface Ledger extends RolloutBook {
    */
   story(of: { deviceId: string } | { transactionId: number }): readonly string[];
   /**
-   * The events of one transaction of a phase, as an example: of the first that failed or has no result, or of the one
+   * The events of one transaction of a phase, as an example: of the first that failed, was cancelled or has no result, or of the one
    * that took the longest time to reach a stage (by default: the arrival of its command).
    */
   example(kind: ExampleKind, phase?: string, scope?: Scope, stage?: Stage): readonly string[];

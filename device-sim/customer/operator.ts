@@ -3,6 +3,7 @@ import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Customer } from './customer.ts';
 import { type Difference, differences } from './differences.ts';
+import { createEnrolDevice } from './enrol-device.ts';
 import type { Enrolment } from './enrolment.ts';
 import type { Reply } from './service-client.ts';
 
@@ -12,6 +13,8 @@ export const OPERATIONS = {
   removeDevice: 'deletes it, although it is activated; the service must close its connection',
   registerDevice: 'registers another device in the place of a removed one, and the customer activates it',
   replaceDevice: 'removes it because it is lost, and registers another one in its place',
+  enrolDevice:
+    'removes it, and lets another device come to its credential by the code of an enrolment batch, against requests that the service must refuse',
   moveDevice:
     'moves it to another developer and back, after the customer has deactivated it; meanwhile the service must refuse it to the customer, who activates it again',
 } as const satisfies Record<string, string>;
@@ -49,6 +52,7 @@ export function createOperator({
   stopped: AbortSignal;
   onTrouble: (text: string) => void;
 }): Operator {
+  const enrolDevice = createEnrolDevice({ fleet, customer, enrolment, timers });
   const busy = new Set<number>();
   const removed = new Set<number>();
 
@@ -75,7 +79,9 @@ export function createOperator({
   }
 
   async function mustLeave(device: Device, wasOnline: boolean, text: string, phase: string): Promise<void> {
-    if (wasOnline && !(await until(() => !device.online)))
+    if (!wasOnline) return;
+    customer.ledger.look('login-closed');
+    if (!(await until(() => !device.online)))
       wrong(`the connection after ${text}`, device, phase, differences('connection', 'closed', 'open'));
   }
 
@@ -89,6 +95,7 @@ export function createOperator({
       () => true,
       () => false,
     );
+    customer.ledger.look('login-former');
     if (hasConnected) wrong('the former credential', device, phase, differences('login', 'refused', 'accepted'));
     await device.disconnect();
     device.useCredential(String(reply.body['credential']));
@@ -123,6 +130,7 @@ export function createOperator({
     // The service moves a device only when its deactivation has ended.
     if (await until(async () => (await enrolment.moveAway(deviceId)).status === 200)) {
       const found = await customer.unavailability(deviceId);
+      customer.ledger.look('device-moved');
       if (found) wrong('the answer about a device of another developer', device, phase, found);
       isRight(await enrolment.moveBack(deviceId), 200, 'the move back', device, phase);
     }
@@ -136,6 +144,14 @@ export function createOperator({
     async replaceDevice(at, phase) {
       await remove(at, phase);
       await register(at, phase);
+    },
+    async enrolDevice(at, phase) {
+      await remove(at, phase);
+      if (!removed.has(at)) return;
+      const device = await enrolDevice(at, phase);
+      if (!device) return;
+      removed.delete(at);
+      await customer.activate([device.deviceId], phase, ACTIVATION_PATIENCE);
     },
     moveDevice: move,
   };

@@ -1,6 +1,7 @@
 import { createLapelClient, type LapelClient } from '@lapel/client/lapel-client';
 import { LapelError } from '@lapel/client/lapel-error';
 import { luhnDigit } from '../fleet/device-ids.ts';
+import type { CheckName } from '../promises/checks.ts';
 import type { Timers } from '../timers.ts';
 import { differences } from './differences.ts';
 import { createFirstToken } from './first-token.ts';
@@ -13,6 +14,8 @@ const EVERY = 20;
 /** A language that no action sets. */
 const OTHER_LANGUAGE = 'fr';
 const HOUR = 3_600_000;
+/** The documented validity of an access token (docs/application-developers.md). */
+const TOKEN_SECONDS = 3600;
 
 /** The id of a device that the developer does not have: no id of a simulated device begins with 99. */
 function foreignDevice(number: number): string {
@@ -40,6 +43,7 @@ interface Answer {
 /** A call that the service must refuse or must not carry out twice, with the answer that the documents promise. */
 interface Probe {
   readonly name: string;
+  readonly check: () => CheckName;
   readonly wanted: (carried: Carried) => Answer;
   /** Makes the probe's call after an action; undefined if the probe cannot follow that action. */
   readonly play: (carried: Carried) => Promise<unknown> | undefined;
@@ -98,48 +102,57 @@ export function createProbes({
 
   const afterLongTime: Probe = {
     name: 'a call with the first token of the run',
+    check: () => (firstToken.state() === 'expired' ? 'token-expired' : 'token-valid'),
     wanted: () => (firstToken.state() === 'expired' ? { status: 401, code: 'TOKEN_INVALID' } : { status: 200 }),
     play: () => (firstToken.state() === 'unsure' ? undefined : firstToken.use()),
   };
   const PROBES: readonly Probe[] = [
     {
       name: 'an Idempotency-Key that is repeated with the same request',
+      check: () => 'key-repeated',
       wanted: ({ transactionId }) => ({ status: 200, transactionId }),
       play: ({ again }) => again?.(),
     },
     {
       name: 'an Idempotency-Key that is repeated with another request',
+      check: () => 'key-other-request',
       wanted: refusal(422, 'IDEMPOTENCY_KEY_REUSED'),
       play: ({ deviceId, idempotencyKey, again }) =>
         again ? lapel.setLanguage({ deviceId, idempotencyKey, body: { lang: OTHER_LANGUAGE } }) : undefined,
     },
     {
       name: 'a call with a token that lacks the scope',
+      check: () => 'token-scope',
       wanted: refusal(403, 'SCOPE_INSUFFICIENT'),
       play: ({ deviceId }) => reader.setLanguage({ deviceId, body: { lang: OTHER_LANGUAGE } }),
     },
     {
       name: 'a call for a device that the developer does not have',
+      check: () => 'device-unknown',
       wanted: () => UNAVAILABLE,
       play: ({ number }) => lapel.readStatus({ deviceId: foreignDevice(number) }),
     },
     {
       name: 'a call with a forged token',
+      check: () => 'token-forged',
       wanted: refusal(401, 'TOKEN_INVALID'),
       play: ({ deviceId }) => odd.withForgedToken(deviceId),
     },
     {
       name: 'a call with a token that was changed',
+      check: () => 'token-changed',
       wanted: refusal(401, 'TOKEN_INVALID'),
       play: ({ deviceId }) => odd.withChangedToken(deviceId),
     },
     {
       name: 'a call for a device of another developer',
+      check: () => 'device-foreign',
       wanted: refusal(403, 'DEVICE_UNAVAILABLE'),
       play: () => (neighbour === undefined ? undefined : lapel.readStatus({ deviceId: neighbour })),
     },
     {
       name: 'an Idempotency-Key that is repeated much later',
+      check: () => 'key-later',
       wanted: () => ({ status: 200, transactionId: early?.transactionId }),
       play: () => early?.again?.(),
     },
@@ -147,12 +160,14 @@ export function createProbes({
   ];
 
   /** Makes the call of a probe after an action, and compares its answer. */
-  async function carryOut({ name, wanted, play }: Probe, carried: Carried): Promise<void> {
+  async function carryOut({ name, check, wanted, play }: Probe, carried: Carried): Promise<void> {
     const { deviceId, transactionId, phase } = carried;
     const answer = wanted(carried);
+    const about = check();
     const playing = play(carried);
     const found = playing && (await answerOf(playing));
     if (!found) return;
+    ledger.look(about);
     ledger.wrong(
       { text: `the answer to ${name}`, deviceId, transactionId, phase },
       differences('answer', answer, found),
@@ -160,12 +175,21 @@ export function createProbes({
     );
   }
 
+  /** The token endpoint says for how long its tokens are valid. */
+  function judgeValidity({ deviceId, phase }: Carried, seconds: number): void {
+    ledger.look('token-hour');
+    if (seconds === TOKEN_SECONDS) return;
+    const text = `the service says that a token is valid for ${seconds} s, and the documents say ${TOKEN_SECONDS} s`;
+    ledger.violated({ deviceId, phase }, text, timers.now());
+  }
+
   return {
     /** Follows an action, with a call if it is its turn. */
     async follow(carried: Carried): Promise<void> {
       const { number } = carried;
       last = carried;
-      await firstToken.keep();
+      const seconds = await firstToken.keep();
+      if (seconds !== undefined) judgeValidity(carried, seconds);
       if (number % EVERY !== seed % EVERY) return;
       const carryingOut = carryOut(PROBES[Math.floor(number / EVERY) % PROBES.length]!, carried);
       if (carried.again && timers.now() >= earlyUntil) {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { Look } from '../promises/looks.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AttemptEnd, type Attempts, createAttempts, type Untimely } from './attempts.ts';
@@ -62,16 +63,20 @@ export async function startReceiver({
   listen,
   publicUrl,
   authenticationKey,
+  verify = (headers, body) => genuineWebhook(headers, body, authenticationKey()),
   seed = 1,
   store: given,
   onReceived,
   onUrlsWanted,
   onForged,
   onUntimely = () => {},
+  look,
 }: {
   listen: { host: string; port: number };
   publicUrl?: string | undefined;
   authenticationKey: () => string;
+  /** Verifies a webhook; throws an Error that says what is wrong. By default with the authenticationKey. */
+  verify?: (headers: IncomingHttpHeaders, body: Buffer) => ReceivedWebhook;
   seed?: number;
   /**
    * The store in which the customer wants the files of devices: it presigns the URLs of uploads. Without it the
@@ -84,6 +89,7 @@ export async function startReceiver({
   onForged: (reason: string, body: Buffer) => void;
   /** Called for an attempt that breaks the documented schedule of attempts. The signature of `body` is not verified. */
   onUntimely?: (untimely: Untimely, body: Buffer) => void;
+  look?: Look | undefined;
 }): Promise<Receiver> {
   let base = '';
   let playing: readonly PlayedFault[] = [];
@@ -91,7 +97,7 @@ export async function startReceiver({
   const played: Record<string, number> = {};
   let came = 0;
   const store = createFileStore({ base: () => base + FILES });
-  const attempts = createAttempts();
+  const attempts = createAttempts(look);
   const slow = new Set<NodeJS.Timeout>();
   const presign = async (file: WantedFile): Promise<object> => (given ?? store).presign(file);
 
@@ -114,7 +120,7 @@ export async function startReceiver({
     if (untimely) onUntimely(untimely, body);
     let received: ReceivedWebhook;
     try {
-      received = genuineWebhook(request.headers, body, authenticationKey());
+      received = verify(request.headers, body);
     } catch (error) {
       onForged((error as Error).message, body);
       return { status: 401 };

@@ -1,3 +1,4 @@
+import type { Look } from '../promises/looks.ts';
 import type { KnownRollout, RolloutDifference, RolloutSnapshot } from './rollout-snapshot.ts';
 
 interface Results {
@@ -33,10 +34,12 @@ const wasTrueBefore = (rule: Rule, { failed, results }: Results): boolean =>
 export function wrongPauses(
   { rollout }: RolloutSnapshot,
   { plan, events, transactions }: KnownRollout,
+  look: Look = () => {},
 ): RolloutDifference[] {
   const rule = plan.body.abort;
   const hasExpired = [...transactions.values()].some(({ result }) => result?.code === SAYS_NOTHING);
   if (!rule || rule.codes || hasExpired || rollout.history.some(({ event }) => event === 'retried')) return [];
+  look('rollout-abort');
   const limit = `the limit of ${rule.failedPercent} % of at least ${rule.minimumResults} results`;
   const said = ({ failed, results }: Results): string => `${failed} of ${results} results were failures`;
   const ended = [...transactions.values()]

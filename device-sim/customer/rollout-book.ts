@@ -1,3 +1,4 @@
+import type { Look } from '../promises/looks.ts';
 import type { createContentBook } from './content-book.ts';
 import { differences } from './differences.ts';
 import type { Entry } from './entry.ts';
@@ -15,6 +16,7 @@ export function createRolloutBook({
   take,
   wrong,
   trouble,
+  look,
 }: {
   books: ReturnType<typeof createTransactionBooks>;
   scoped: Pick<ReturnType<typeof createScopedCounts>, 'of'>;
@@ -22,6 +24,7 @@ export function createRolloutBook({
   take: (entry: Entry, deviceId: string, at: number) => void;
   wrong: ReturnType<typeof createContentBook>['wrong'];
   trouble: ReturnType<typeof createTroubleBook>['trouble'];
+  look: Look;
 }): RolloutBook & {
   /** The webhook of a transaction without a known request has arrived. True if a rollout has made the transaction. */
   claims(entry: Entry, at: number): boolean;
@@ -53,6 +56,7 @@ export function createRolloutBook({
   function compare(entry: Entry, wanted: string | null, found: string | null, at: number): void {
     const { transactionId, deviceId, phase } = entry;
     const text = `the webhook of transaction ${transactionId}`;
+    if (wanted !== null) look('rollout-named');
     wrong(
       { text, deviceId, transactionId, ...(phase !== null && { phase }) },
       differences('rolloutId', wanted, found),

@@ -56,7 +56,10 @@ export function createRolloutClosing({
     return deliveries.length > 0;
   }
 
-  const known = ({ rolloutId, plan, devices, members, events }: Followed, pending: boolean): KnownRollout => ({
+  const known = (
+    { rolloutId, plan, devices, members, events, approved }: Followed,
+    pending: boolean,
+  ): KnownRollout => ({
     rolloutId,
     plan,
     devices,
@@ -64,6 +67,7 @@ export function createRolloutClosing({
     devicesStay,
     transactions: ledger.transactionsOf(rolloutId),
     events: [...events.values()],
+    approved,
     pending,
   });
 
@@ -71,7 +75,7 @@ export function createRolloutClosing({
   return async function close(followed) {
     const { rolloutId, phase, plan } = followed;
     let seen = await look(rolloutId);
-    let lasting = rolloutDifferences(seen, known(followed, false));
+    let lasting = rolloutDifferences(seen, known(followed, false), ledger.look);
     for (
       let left = LOOKS - 1;
       left > 0 && (lasting.length > 0 || isCompleting(seen, followed)) && !stopped.aborted;
@@ -86,7 +90,7 @@ export function createRolloutClosing({
     for (const { text, ...about } of lasting) ledger.breach({ ...about, phase }, text, at);
     const { rollout, devices } = seen;
     const spared = sparedBy(seen, known(followed, false));
-    const overshoot = overshootOf(seen);
+    const overshoot = overshootOf(seen, ledger.look);
     const { state, reason, stage, stages, counts } = rollout;
     const deviceIds = devices.map(({ deviceId }) => deviceId);
     const about = { rolloutId, phase, state, stages: stage, plannedStages: stages.length };

@@ -1,6 +1,8 @@
+import type { Look } from '../promises/looks.ts';
 import { OF_THE_SERVICE } from './contents.ts';
 import type { Entry } from './entry.ts';
 import { wrongPauses } from './rollout-abort.ts';
+import { wrongStages } from './rollout-advance.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 import type {
   KnownRollout,
@@ -168,13 +170,24 @@ function wrongEvents({ rollout: { history } }: RolloutSnapshot, { events, pendin
 }
 
 /** The sentences in which the service and the books of the customer do not agree about a rollout. */
-export function rolloutDifferences(look: RolloutSnapshot, known: KnownRollout): RolloutDifference[] {
+export function rolloutDifferences(
+  look: RolloutSnapshot,
+  known: KnownRollout,
+  hasLooked: Look = () => {},
+): RolloutDifference[] {
   const { plan, transactions } = known;
+  const { devices, rollout } = look;
+  if (known.devicesStay) hasLooked('rollout-counts', 1 + rollout.stages.length);
+  if (known.devicesStay && known.members) hasLooked('rollout-members', devices.length);
+  hasLooked('rollout-device', devices.filter(({ transactionId }) => transactionId !== null).length);
+  hasLooked('rollout-transactions', transactions.size);
+  hasLooked('rollout-events', rollout.history.length);
   const byDevice = Map.groupBy(transactions.values(), ({ deviceId }) => deviceId);
   return [
     ...wrongCounts(look, known),
     ...wrongEvents(look, known).map((text) => ({ deviceId: NO_DEVICE, text })),
-    ...wrongPauses(look, known),
+    ...wrongPauses(look, known, hasLooked),
+    ...wrongStages(look, known, hasLooked),
     ...wrongMembers(look, known),
     ...look.devices.flatMap((device) =>
       wrongDevice(

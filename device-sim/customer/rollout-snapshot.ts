@@ -43,6 +43,8 @@ export interface FollowedRollout {
   readonly members: KnownMembers | null;
   /** The webhooks about it, by their ids. */
   readonly events: Map<string, RolloutEvent>;
+  /** The stages that the customer has asked to approve. */
+  readonly approved: Set<number>;
   isCompared: boolean;
 }
 
@@ -58,6 +60,8 @@ export interface KnownRollout {
   readonly devicesStay: boolean;
   readonly transactions: ReadonlyMap<number, Readonly<Entry>>;
   readonly events: readonly RolloutEvent[];
+  /** The stages that the customer has asked to approve. */
+  readonly approved: ReadonlySet<number>;
   /** Whether webhooks of the service still wait for another attempt. */
   readonly pending: boolean;
 }

@@ -1,3 +1,4 @@
+import type { Look } from '../promises/looks.ts';
 import type { Overshot } from './rollout-entries.ts';
 import type { KnownRollout, RolloutSnapshot } from './rollout-snapshot.ts';
 import { isOpenIn, type Window } from './rollout-window.ts';
@@ -33,7 +34,7 @@ function stopsOf(history: RolloutSnapshot['rollout']['history']): { from: number
  * The commands that the service published for the first time while the rollout was paused, was cancelled, or had its
  * window closed. Both times are those of the service, so neither the network nor the simulator can cause one.
  */
-export function overshootOf({ rollout, transactions }: RolloutSnapshot): Overshot[] {
+export function overshootOf({ rollout, transactions }: RolloutSnapshot, look: Look = () => {}): Overshot[] {
   const spans = stopsOf(rollout.history);
   const window = rollout.rules.window as Window | undefined;
   const isOpen = window ? isOpenIn(window) : () => true;
@@ -41,6 +42,8 @@ export function overshootOf({ rollout, transactions }: RolloutSnapshot): Oversho
   return transactions.flatMap(({ transactionId, deviceId, publishedAt }) => {
     if (publishedAt === null) return [];
     const at = Date.parse(publishedAt);
+    if (window) look('rollout-window');
+    if (spans.length > 0) look('rollout-paused');
     const span = spans.find(({ from, to }) => at > from + AFTER_PAUSE && at < to);
     if (!span && !isClosed(at)) return [];
     const stop = span

@@ -94,10 +94,13 @@ export function createRollouts({
   }
 
   /** Does what the action says about a stage that has begun, or about a pause. */
-  function react({ rolloutId, phase, plan }: Followed, { type, stage }: RolloutEvent): void {
+  function react({ rolloutId, phase, plan, approved }: Followed, { type, stage }: RolloutEvent): void {
     const needsApproval = plan.body.stages?.[stage - 1]?.approval === true;
     if (type === 'rollout.stageStarted' && needsApproval && plan.approve !== null)
-      void later(plan.approve, () => ask(phase, () => lapel.approveRollout({ rolloutId, body: { stage } })));
+      void later(plan.approve, () => {
+        approved.add(stage);
+        return ask(phase, () => lapel.approveRollout({ rolloutId, body: { stage } }));
+      });
     if (type === 'rollout.paused' && plan.resume !== null)
       void later(plan.resume, () => ask(phase, () => lapel.resumeRollout({ rolloutId })));
   }
@@ -108,8 +111,8 @@ export function createRollouts({
     react(followed, event);
   }
 
-  function follow(begun: Omit<Followed, 'events' | 'isCompared'>): void {
-    const followed: Followed = { ...begun, events: new Map(), isCompared: false };
+  function follow(begun: Omit<Followed, 'events' | 'approved' | 'isCompared'>): void {
+    const followed: Followed = { ...begun, events: new Map(), approved: new Set(), isCompared: false };
     rollouts.set(begun.rolloutId, followed);
     for (const [key, { webhookId, event }] of early) {
       if (event.rolloutId !== begun.rolloutId) continue;

@@ -3,6 +3,7 @@ import { LapelError } from '@lapel/client/lapel-error';
 import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Ledger, Owed } from './ledger.ts';
+import type { OwedCancel } from './owed-cancels.ts';
 import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 
@@ -128,12 +129,14 @@ export function createSettling({
     if (acknowledgedAt !== null) {
       return lost(`the service has acknowledged the answer of the device, but still says "${status}"`);
     }
+    ledger.look('result-lost');
+    // A device that is away now may get the command when it is back.
+    if (onlineSince(deviceId) === undefined) return { kind: 'away' };
     const later = deliveredAt === null ? ledger.overtaking(transactionId) : undefined;
     if (later !== undefined)
       return lost(`the service says "${status}", but the device got the later command ${later} instead`);
-    const kind = onlineSince(deviceId) === undefined ? 'away' : 'unanswered';
     const waited = onlineFor(deviceId, owed.acceptedAt ?? 0);
-    if (deliveredAt !== null || waited < DELIVERY_MILLISECONDS) return { kind };
+    if (deliveredAt !== null || waited < DELIVERY_MILLISECONDS) return { kind: 'unanswered' };
     return lost(
       `the service says "${status}", but the device, connected for ${seconds(waited)}, has not got the command`,
     );
@@ -185,8 +188,19 @@ export function createSettling({
     return (await pendingDeliveries()).length > 0;
   }
 
+  /** Waits for the cancels that connected devices are owed, and counts those that do not come. */
+  async function judgeCancels(): Promise<void> {
+    const from = timers.now();
+    const due = () => ledger.owedCancels().filter(({ deviceId }) => onlineSince(deviceId) !== undefined);
+    const isOver = ({ deviceId, since }: OwedCancel): boolean => onlineFor(deviceId, since) >= DELIVERY_MILLISECONDS;
+    while (due().some((one) => !isOver(one)) && spentSince(from) < 2 * DELIVERY_MILLISECONDS && !stopped.aborted)
+      await pause(timers, LOOK_MILLISECONDS, stopped);
+    for (const owed of due()) if (isOver(owed)) ledger.missCancel(owed, timers.now());
+  }
+
   return async function settle(milliseconds: number): Promise<Settlement> {
     await quiet(milliseconds);
+    await judgeCancels();
     const counts = { unfinished: 0, away: 0, unanswered: 0, waiting: 0 };
     const owed = ledger.owed().filter(({ lost }) => !lost);
     const events = ledger.owedEvents();

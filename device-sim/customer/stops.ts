@@ -8,7 +8,7 @@ export const OF_TERMS = { EXPIRED: 'expireIn', NO_ANSWER: 'answerWithin' } as co
  * The webhook of a cancel, or of an expiry, may overtake a command that was sent before. A connection that began so many
  * milliseconds after that webhook cannot bring such a command.
  */
-const OVERTAKING_MILLISECONDS = 1000;
+export const OVERTAKING_MILLISECONDS = 1000;
 
 /** Whether the service itself ended the transaction because its time had passed. */
 export const isExpiry = (status: string, code: string | null): boolean =>
@@ -19,6 +19,9 @@ function stopOf({ status, code }: NonNullable<Entry['result']>): 'was cancelled'
   if (status === 'cancelled') return 'was cancelled';
   return isExpiry(status, code) ? 'has expired' : null;
 }
+
+/** Whether the service has stopped the command of the transaction. */
+export const isStopped = (result: NonNullable<Entry['result']>): boolean => stopOf(result) !== null;
 
 /** The fault of a command that comes on a connection which began after the command was stopped. */
 export function commandAfterStop({ transactionId, result }: Entry, connectedAt: number): string | undefined {

@@ -7,6 +7,7 @@ import { downloadCases } from './cases/download-cases.ts';
 import { loginCases } from './cases/login-cases.ts';
 import { messageCases } from './cases/message-cases.ts';
 import { operationCases } from './cases/operation-cases.ts';
+import { orderCases } from './cases/order-cases.ts';
 import { outageCases } from './cases/outage-cases.ts';
 import { repetitionCases } from './cases/repetition-cases.ts';
 import { signatureCases } from './cases/signature-cases.ts';
@@ -15,6 +16,7 @@ import { signatureCases } from './cases/signature-cases.ts';
 export const CASES: Readonly<Record<string, Case>> = {
   ...loginCases,
   ...operationCases,
+  ...orderCases,
   ...repetitionCases,
   ...cancelCases,
   ...cutCases,

@@ -18,6 +18,8 @@ export interface DeviceTestSettings {
   readonly answerMs: number;
   /** How long to wait for the hand of a person, in milliseconds; null: cases that need it are left out. */
   readonly byHandMs: number | null;
+  /** A command that restarts the device; null: a person does it. */
+  readonly restartCommand: string | null;
   /** Whether cases that take minutes on a slow device are played as well. */
   readonly isThorough: boolean;
   readonly json: boolean;

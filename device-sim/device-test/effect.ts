@@ -64,11 +64,15 @@ export interface Played {
   readonly answers: readonly [Ack, Ack];
 }
 
+/** The effects whose commands the device has, as far as is known; the one that can be read at once is the first. */
+export const effectsOf = (stage: Stage): Effect[] =>
+  EFFECTS.filter(({ operations }) =>
+    operations.every((name) => isWanted(stage, name) && !stage.unsupported.has(name)),
+  ).map(({ create }) => create(stage));
+
 /** Lets the device do two commands with opposite effects. Leaves the case out if the device shows no effect. */
 export async function playOpposites(stage: Stage): Promise<Played> {
-  for (const { operations, create } of EFFECTS) {
-    if (!operations.every((name) => isWanted(stage, name) && !stage.unsupported.has(name))) continue;
-    const effect = create(stage);
+  for (const effect of effectsOf(stage)) {
     const commands = [effect.command(0), effect.command(1)] as const;
     const answers = [
       await answerAfterSending(stage, commands[0]),

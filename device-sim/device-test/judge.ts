@@ -51,8 +51,9 @@ export function createJudge({
     findings.push({ rule, text: plainRule(rule), place: placeOf(rule), expected, came, story });
   }
 
-  function whyLeftOut({ isByHand, isLong }: Case): string | undefined {
-    if (isByHand && settings.byHandMs === null) return 'needs --by-hand';
+  function whyLeftOut({ isByHand, isRestart, isLong }: Case): string | undefined {
+    if (isRestart && settings.restartCommand !== null) return undefined;
+    if (isByHand && settings.byHandMs === null) return `needs --by-hand${isRestart ? ' or --restart' : ''}`;
     return isLong && !settings.isThorough ? 'needs --thorough' : undefined;
   }
 

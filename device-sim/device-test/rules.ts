@@ -31,6 +31,10 @@ export const RULES = {
     must: 'It answers each command once it is done: `succeeded` with the result of the operation, or `failed` with a code',
     why: 'a command without an answer is sent again at each connection',
   },
+  order: {
+    must: 'It carries out commands one after another, in the order in which they arrive',
+    why: 'a later setting takes the place of an earlier one',
+  },
   'command-identity': {
     must: 'It identifies a command by its `transactionId` **and** its `issuedAt`: the same number with another `issuedAt` is another command',
     why: 'a service that has lost all its data gives out the same numbers again',

@@ -12,6 +12,7 @@ import type { KeyOf } from '../model/plans.ts';
 import { createStateFile } from '../model/state-file.ts';
 import { beginningWith } from '../mqtt/addresses.ts';
 import type { Command } from '../mqtt/messages.ts';
+import type { Look } from '../promises/looks.ts';
 import { deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
@@ -119,6 +120,8 @@ interface FleetOptions {
   keyOf?: KeyOf;
   /** Lets code decide about commands; see `Intercept`. */
   intercept?: (deviceId: string, command: Command) => ReturnType<Intercept>;
+  /** Called when a check of a device has looked. */
+  look?: Look | undefined;
   /** The current phase. */
   phase?: () => string;
   /** Called with every random decision; `place` is the index of the device in the whole fleet. */
@@ -148,6 +151,7 @@ export function createFleet({
   timers = createTimerWheel(systemTimers),
   keyOf,
   intercept,
+  look,
   phase,
   onDecision,
   onTrouble = () => {},
@@ -212,6 +216,7 @@ export function createFleet({
       trustedKeys,
       patience,
       timers,
+      look,
       watch,
       ...(journal && { journal }),
     });

@@ -2,6 +2,7 @@ import type { Chances } from '../faults/chances.ts';
 import type { Fault, FaultKind, Occasion } from '../faults/fault.ts';
 import { isRefusal, type Link, type LinkOptions } from '../mqtt/link.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
+import type { Look } from '../promises/looks.ts';
 import type { Timers } from '../timers.ts';
 import type { Execution } from './device-model.ts';
 import type { Plan } from './plans.ts';
@@ -59,6 +60,7 @@ export function createDeviceFaults({
   powerOff,
   die,
   lowBattery,
+  look = () => {},
   onPlayed,
   onViolation,
 }: {
@@ -75,6 +77,7 @@ export function createDeviceFaults({
   /** The device does not start any more, whatever its network does; or it does again. */
   die: (isDead: boolean) => void;
   lowBattery: () => void;
+  look?: Look | undefined;
   onPlayed: (fault: Fault, occasion: Occasion) => void;
   onViolation: (text: string) => void;
 }): DeviceFaults {
@@ -122,6 +125,7 @@ export function createDeviceFaults({
   }
 
   async function tryWrongCredential(): Promise<void> {
+    look('login-wrong');
     try {
       await link.open({ credential: `not ${credential}`.slice(0, credential.length) });
     } catch (error) {

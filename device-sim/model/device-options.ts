@@ -7,6 +7,7 @@ import type { ConditionsNow } from '../mqtt/conditions.ts';
 import type { Link, LinkOptions } from '../mqtt/link.ts';
 import type { DeviceEvent } from '../mqtt/messages.ts';
 import type { Certificate } from '../mqtt/wire.ts';
+import type { Look } from '../promises/looks.ts';
 import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -111,6 +112,8 @@ export interface DeviceOptions {
   /** Milliseconds by which the clock of the device is wrong now; positive: it is fast. */
   clockError?: (() => number) | undefined;
   timers?: Timers;
+  /** Called when a check of the device has looked. */
+  look?: Look | undefined;
   /** One listener for the events of all devices that it is given to, instead of a listener on each. */
   watch?: Watcher;
 }

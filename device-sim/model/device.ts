@@ -77,7 +77,7 @@ class SimulatedDevice implements Device {
       memory: journal?.memory,
     });
     this.#peers = new PeerWatch(this.#model, seed, (type, peer) => this.#theSideTasks().tell(type, peer));
-    this.#conformance = createConformance({ memory: this.#behaviour.memory });
+    this.#conformance = createConformance({ memory: this.#behaviour.memory, look: options.look });
     this.#link = (options.createLink ?? createLink)({
       url,
       deviceId,
@@ -260,6 +260,7 @@ class SimulatedDevice implements Device {
       powerOff: (milliseconds, forgets) => this.#powerOff(milliseconds, forgets),
       die: (isDead) => this.#die(isDead),
       lowBattery: () => this.#reportLowBattery(),
+      look: this.#options.look,
       onPlayed: (fault, occasion) => this.#tellWatchers('fault', [fault, occasion]),
       onViolation: (text) => this.#tellWatchers('violation', [text]),
     });
@@ -285,8 +286,7 @@ class SimulatedDevice implements Device {
   }
 
   #online(sessionPresent: boolean): void {
-    if (this.#options.reportStatus ?? true) this.#status.whole();
-    else this.#status.changes();
+    this.#status[this.#options.reportStatus === false ? 'changes' : 'whole']();
     this.#answering.online();
     this.#sideTasks?.online();
     this.#tellWatchers('online', [sessionPresent]);
@@ -375,7 +375,7 @@ class SimulatedDevice implements Device {
   }
 
   #receiveCommand(payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
-    const command = parseCommand(payload);
+    const command = parseCommand(payload, this.#options.look);
     if (typeof command === 'string') {
       this.#tellWatchers('violation', [`an unreadable command: ${command}`]);
       return undefined;

@@ -1,4 +1,5 @@
 import { remember } from '../bounded-map.ts';
+import type { Look } from '../promises/looks.ts';
 import type { Command } from './messages.ts';
 
 /** The most commands that a device may have without their PUBACK or answer (contract, section 2; docs/reference.md). */
@@ -28,7 +29,13 @@ export interface Conformance {
   overrun(isAnswered: boolean): number | undefined;
 }
 
-export function createConformance({ memory }: { memory: number }): Conformance {
+export function createConformance({
+  memory,
+  look = () => {},
+}: {
+  memory: number;
+  look?: Look | undefined;
+}): Conformance {
   const attempts = new Map<number, { attempt: number; issuedAt: string }>();
   let highest = 0;
   let unconfirmed = 0;
@@ -47,8 +54,10 @@ export function createConformance({ memory }: { memory: number }): Conformance {
       const isSame = known?.issuedAt === issuedAt;
       const before = known && isSame ? known.attempt : 0;
       remember(attempts, transactionId, { attempt, issuedAt }, memory);
+      if (known) look('command-attempt');
       if (known && !isSame && attempt > 1)
         return `command ${transactionId} came again with issuedAt ${issuedAt} instead of ${known.issuedAt}`;
+      if (highest > 0) look('command-order');
       if (transactionId < highest) return `command ${transactionId} came after command ${highest}`;
       highest = transactionId;
       return attempt > before
@@ -61,6 +70,7 @@ export function createConformance({ memory }: { memory: number }): Conformance {
     overrun(isAnswered) {
       // A command that is already answered does not count, because the service may have got that answer before it sent
       // the others.
+      look('command-window');
       if (!isAnswered) unconfirmed += 1;
       return unconfirmed > WINDOW ? unconfirmed : undefined;
     },

@@ -57,6 +57,9 @@ export interface Link {
   forget(): void;
 }
 
+/** The code of the CONNACK that refuses a credential. */
+const BAD_CREDENTIAL = 4;
+
 export class Refused extends Error {
   readonly code: number;
   constructor(code: number) {
@@ -68,6 +71,12 @@ export class Refused extends Error {
 /** Whether the service refused the device itself (CONNACK 4 or 5); then another attempt does not help. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Refused && (error.code === 4 || error.code === 5);
+
+/** Whether the service refused the credential of the device, also as the cause of an error. */
+export function isBadCredential(error: unknown): boolean {
+  if (error instanceof Refused) return error.code === BAD_CREDENTIAL;
+  return error instanceof Error && error.cause instanceof Refused && error.cause.code === BAD_CREDENTIAL;
+}
 
 export interface LinkOptions {
   /** The address of the service, or of its nodes in the order in which the device tries them. */

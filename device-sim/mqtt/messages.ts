@@ -1,3 +1,5 @@
+import type { Look } from '../promises/looks.ts';
+
 /** A message of the service on `devices/{deviceId}/commands` (contract, section 2). */
 export interface Command {
   readonly transactionId: number;
@@ -59,7 +61,8 @@ function parseRecord(payload: Uint8Array): Record<string, unknown> | string {
 }
 
 /** Reads a command. A returned string says what is wrong with the payload. */
-export function parseCommand(payload: Uint8Array): Command | string {
+export function parseCommand(payload: Uint8Array, look?: Look): Command | string {
+  look?.('command-readable');
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
   const { transactionId, operation, parameters, issuedAt, attempt } = value;

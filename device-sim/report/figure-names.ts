@@ -175,7 +175,24 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
     },
   ] as [string, Named],
   fleet('stalled', 'times at which the service answered no call for more than a second'),
+  fleet('watched', 'milliseconds in which the service was looked at, ten times a second', { unit: 'ms' }),
+  fleet(
+    'halted',
+    'milliseconds in which the service had not answered a call for 150 ms, except the first second of them',
+    {
+      base: 'watched',
+      ofNothing: 0,
+      unit: 'ms',
+    },
+  ),
   fleet('memory', 'bytes by which the memory of the service has grown since all devices were connected', {
+    unit: 'bytes',
+  }),
+  fleet('memoryKept', 'bytes of objects that the service still keeps, since all devices were connected', {
+    unit: 'bytes',
+  }),
+  fleet('memoryPerConnection', 'bytes of them for each connection since then; 0 for fewer than 2,000 connections', {
+    whole: true,
     unit: 'bytes',
   }),
   fleet('crashes', 'times at which the service ended although nobody told it to. Only with `--service`'),

@@ -25,10 +25,12 @@ const metaOf = ({ run, seed, startedAt, milliseconds, groups, service, shard }: 
 };
 
 const badge = (record: RunRecord): Html => {
-  const { held, all } = holdsOf(record);
-  if (record.notRun.length > 0 && !record.verdicts.some(isBrokenPromise))
-    return html`<span class="verdict warn">NOT RUN: ${record.notRun.join('; ')}</span>`;
-  if (held < all) return html`<span class="verdict bad">${all - held} of ${all} expectations do not hold</span>`;
+  const { all } = holdsOf(record);
+  const failed = record.verdicts.filter(({ holds, measurable }) => !holds && measurable);
+  const bad = html`<span class="verdict bad">${failed.length} of ${all} expectations do not hold</span>`;
+  if (record.notRun.length > 0)
+    return html`${failed.some(isBrokenPromise) ? html`${bad} ` : null}<span class="verdict warn">NOT RUN</span>`;
+  if (failed.length > 0) return bad;
   if (record.interrupted) return html`<span class="verdict warn">Ended early</span>`;
   if (all === 0) return html`<span class="verdict warn">No expectations</span>`;
   return html`<span class="verdict good">All ${all} expectations hold</span>`;
@@ -59,9 +61,28 @@ ${connected}
 </dl>`;
 }
 
-function expectation({ text, phase, holds, shown, story }: Verdict): Html {
+/** The reasons why the run says nothing, or not all that it should. */
+function reasonsOf({ notRun }: RunRecord): Html | null {
+  if (notRun.length === 0) return null;
+  return html`<section><h2>Why it is NOT RUN</h2><ul class="card troubles">${notRun.map((text) => html`<li>${text}</li>`)}</ul></section>`;
+}
+
+/** An expectation that could not be measured is neither good nor bad. */
+const LOOKS = {
+  good: { mark: '✓', label: 'holds' },
+  bad: { mark: '✕', label: 'does not hold' },
+  unsure: { mark: '?', label: 'not measurable' },
+} as const;
+const lookOf = ({ holds, measurable }: Verdict): keyof typeof LOOKS => (holds ? 'good' : measurable ? 'bad' : 'unsure');
+/** The order in which the page shows them. */
+const ORDER: readonly (keyof typeof LOOKS)[] = ['bad', 'unsure', 'good'];
+
+function expectation(verdict: Verdict): Html {
+  const { text, phase, shown, story } = verdict;
+  const look = lookOf(verdict);
+  const { mark, label } = LOOKS[look];
   const lines = story.map((line) => html`<li>${line}</li>`);
-  return html`<li class="${holds ? 'good' : 'bad'}"><div class="expectation"><span class="mark" aria-label="${holds ? 'holds' : 'does not hold'}">${holds ? '✓' : '✕'}</span><span><code>${text}</code>${
+  return html`<li class="${look}"><div class="expectation"><span class="mark" aria-label="${label}">${mark}</span><span><code>${text}</code>${
     phase === null ? null : html`<span class="chip">${phase}</span>`
   }</span><span class="value">${shown}</span></div>${
     story.length > 0 ? html`<div class="story"><p>What happened on one device</p><ol>${lines}</ol></div>` : null
@@ -70,7 +91,7 @@ function expectation({ text, phase, holds, shown, story }: Verdict): Html {
 
 function expectations(verdicts: readonly Verdict[]): Html | null {
   if (verdicts.length === 0) return null;
-  const ordered = [...verdicts].sort((a, b) => Number(a.holds) - Number(b.holds));
+  const ordered = [...verdicts].sort((a, b) => ORDER.indexOf(lookOf(a)) - ORDER.indexOf(lookOf(b)));
   return html`<section><h2>Expectations</h2><ul class="card expectations">${ordered.map(expectation)}</ul></section>`;
 }
 
@@ -130,6 +151,7 @@ ${new Html(readFileSync(STYLE, 'utf8'))}</style>
 <p class="about">${record.about}</p>
 ${metaOf(record)}
 </header>
+${reasonsOf(record)}
 ${tiles(whole)}
 ${expectations(record.verdicts)}
 <section><h2>What happened</h2><div class="plots">

@@ -33,6 +33,8 @@ export interface RunRecord {
   readonly faults: Readonly<Record<string, number>>;
   /** The rollouts of the customer, as they were at the end. Absent in records of runs without this part. */
   readonly rollouts?: readonly RolloutSummary[];
+  /** How often each check of the simulator has looked. Absent without a customer, and in records of earlier versions. */
+  readonly looks?: Readonly<Record<string, number>>;
   readonly verdicts: readonly Verdict[];
   /** The verdicts on the requirements in `takesPlace`. */
   readonly requirements: readonly Verdict[];

@@ -18,7 +18,7 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
 
 /** Figures that promises of the service are about. They are judged even in a run that did not take place as planned. */
 const PROMISES =
-  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled|crashes|overshoot)\b/;
+  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled|crashes|overshoot|memory|memoryPerConnection)\b/;
 
 export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
   !holds && value !== null && PROMISES.test(text);
@@ -95,6 +95,9 @@ export function facts(record: RunRecord): [string, string][] {
     'Simulator: stood still, event loop late, actions late (at most)',
     [standstill, loopDelay, behind].map(show.duration).join(', '),
   ]);
+  const looks = Object.values(record.looks ?? {});
+  if (looks.length > 0)
+    rows.push(['Checks that have looked', `${looks.filter((times) => times > 0).length} of ${looks.length}`]);
   if (of('skipped') > 0) rows.push(['Actions that were never begun', show.count(of('skipped'))]);
   return rows;
 }

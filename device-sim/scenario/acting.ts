@@ -37,8 +37,17 @@ export function startActing({
   let over = false;
 
   /** The number of actions of a plan that should have begun by now. */
-  const due = ({ total, dueAt }: Plan, elapsed: number): number =>
-    dueAt(1) === Number.POSITIVE_INFINITY ? 0 : Math.min(total, Math.floor(elapsed / dueAt(1)) + 1);
+  function due({ total, dueAt }: Plan, elapsed: number): number {
+    // An action without an end has one rate.
+    if (!Number.isFinite(total)) return dueAt(1) === Number.POSITIVE_INFINITY ? 0 : Math.floor(elapsed / dueAt(1)) + 1;
+    let [low, high] = [0, total];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (dueAt(middle) <= elapsed) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 
   function begin(plan: Plan, n: number): void {
     if (!isMine(plan, n)) return;

@@ -9,6 +9,7 @@ const STANDING: readonly string[] = [
   'activated',
   'outstanding',
   'connectRate',
+  'memoryPerConnection',
   'memoryPerDevice',
   'recovery',
 ];

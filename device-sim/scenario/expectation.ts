@@ -121,7 +121,7 @@ function shownAs(value: number, unit: Unit): string {
 }
 
 /** Figures that a slow simulator worsens just as a slow service does. */
-const TIMED = ['late', 'errors', 'losses', 'skipped', 'stalled'];
+const TIMED = ['late', 'errors', 'losses', 'skipped', 'stalled', 'halted'];
 /**
  * The simulator was too slow to measure a phase if it stood still for a second, or for 5 % of the phase, or if its
  * event loop was full for half of the phase.
@@ -129,14 +129,21 @@ const TIMED = ['late', 'errors', 'losses', 'skipped', 'stalled'];
 const MOST_STANDSTILL = 1000;
 const MOST_STANDSTILL_SHARE = 0.05;
 const MOST_FULL_SHARE = 0.5;
+/** The machine was too slow if its kernel says for half of the phase that it had too few processors. */
+const MOST_STARVED_SHARE = 0.5;
 
 /** Says why the simulator was too slow to measure durations in a phase; undefined if it was fast enough. */
-export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }: Chapter): string | undefined {
+export function slownessIn({
+  spans,
+  fleet: { ownStandstill = 0, ownFull = 0, ownStarved = 0 },
+}: Chapter): string | undefined {
   const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
   if (ownStandstill >= MOST_STANDSTILL || ownStandstill > MOST_STANDSTILL_SHARE * length)
     return `the simulator itself stood still for ${show.duration(ownStandstill)}`;
   if (ownFull > MOST_FULL_SHARE * length)
     return `the simulator itself had no processor time left for ${show.duration(ownFull)}`;
+  if (ownStarved > 0 && ownStarved >= MOST_STARVED_SHARE * length)
+    return `the machine had too few processors for ${show.duration(ownStarved)}`;
   return undefined;
 }
 

@@ -17,7 +17,16 @@ const TROUBLES_KEPT = 20;
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
 
 /** Counts about the service, which all processes see: the highest is the right one. */
-const OF_SERVICE = ['stalled', 'memory', 'recovery', 'crashes'];
+const OF_SERVICE = [
+  'stalled',
+  'halted',
+  'watched',
+  'memory',
+  'memoryKept',
+  'memoryPerConnection',
+  'recovery',
+  'crashes',
+];
 
 /** Adds up counts by name. Bytes for each device are a mean, not a sum. */
 function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
@@ -167,6 +176,7 @@ export function mergeRecords(records: readonly RunRecord[]): RunRecord {
     chapters,
     samples: mergeSamples(shards),
     faults: addCounts(ordered.map(({ faults }) => faults)),
+    ...(ordered.some(({ looks }) => looks) && { looks: addCounts(ordered.map(({ looks = {} }) => looks)) }),
     rollouts: ordered.flatMap(({ rollouts = [] }) => rollouts),
     ...outcomeOf({
       verdicts: merged(first!.verdicts),

@@ -55,12 +55,12 @@ export function plansOf(scenario: Scenario, round: number, phaseAt: number): Pla
     // In a phase without an end the actions share all further numbers: the first action takes every k-th one, the
     // second the numbers behind these, and so on. No later phase needs numbers.
     const step = Number.isFinite(total) ? 1 : actions.length;
-    const perMillisecond = paceOf(action, chosen.length, duration);
+    const dueAt = timesOf(action, chosen.length, duration);
     const draws = deriveSeed(own, round);
     plans.push({
       action,
       total: chosen.length === 0 ? 0 : total,
-      dueAt: (n) => n / perMillisecond,
+      dueAt,
       placeOf: (n) =>
         'each' in action.pace
           ? chosen[n % chosen.length]!
@@ -78,9 +78,22 @@ function paceOf({ pace }: PlannedAction, devices: number, duration: number | nul
   return (pace.each * devices) / Math.max(1, 0.9 * (pace.within ?? duration ?? 0));
 }
 
+/** When the n-th repetition is due, in milliseconds since the phase began. */
+function timesOf(action: PlannedAction, devices: number, duration: number | null): (n: number) => number {
+  const { pace } = action;
+  const perMillisecond = paceOf(action, devices, duration);
+  if (!('toPerSecond' in pace) || pace.toPerSecond === undefined || duration === null || duration === 0)
+    return (n) => n / perMillisecond;
+  const growth = (pace.toPerSecond / 1000 - perMillisecond) / (2 * duration);
+  if (growth === 0) return (n) => n / perMillisecond;
+  // The number of repetitions until t is perMillisecond * t + growth * t².
+  return (n) => (Math.sqrt(Math.max(0, perMillisecond ** 2 + 4 * growth * n)) - perMillisecond) / (2 * growth);
+}
+
 function totalOf({ pace }: PlannedAction, devices: number, duration: number | null): number {
   if ('each' in pace) return pace.each * devices;
-  return duration === null ? Number.POSITIVE_INFINITY : Math.floor((pace.perSecond * duration) / 1000);
+  const { perSecond, toPerSecond = perSecond } = pace;
+  return duration === null ? Number.POSITIVE_INFINITY : Math.floor((((perSecond + toPerSecond) / 2) * duration) / 1000);
 }
 
 /** The number of actions in a phase, the same in each round. */

@@ -1,7 +1,7 @@
 import type { ActionName } from '../customer/action.ts';
 import type { Customer } from '../customer/customer.ts';
 import { isOperators, type Operator } from '../customer/operator.ts';
-import type { Fleet } from '../fleet/fleet.ts';
+import type { Fleet, GivenUp } from '../fleet/fleet.ts';
 import type { Timers } from '../timers.ts';
 import { startActing } from './acting.ts';
 import type { Decided } from './decision-log.ts';
@@ -44,6 +44,8 @@ interface PlayOptions {
   readonly onMade: (behind: number) => void;
   /** Called at the end of a phase with the number of its actions that were due and did not begin. */
   readonly onSkipped: (actions: number) => void;
+  /** Called with each device that could not connect. True: that is a breach of the contract, which was counted. */
+  readonly onGivenUp: (givenUp: GivenUp) => boolean;
 }
 
 /** Resolves when the task ends or when the signal is aborted, whichever comes first. */
@@ -75,13 +77,14 @@ export async function play(options: PlayOptions): Promise<void> {
 }
 
 async function connect(
-  { fleet, troubles, stopped, mqtt }: PlayOptions,
+  { fleet, troubles, stopped, mqtt, onGivenUp }: PlayOptions,
   part: { groups?: readonly string[]; rate: number | null },
 ): Promise<void> {
   const givenUp = await fleet.connect(part);
   for (const { deviceId, error } of givenUp) troubles.add(`${deviceId}: ${error.message}`);
+  const breaches = givenUp.filter(onGivenUp).length;
   const [first] = givenUp;
-  if (first && !stopped.aborted && fleet.counts().connections === 0)
+  if (first && breaches < givenUp.length && !stopped.aborted && fleet.counts().connections === 0)
     throw new Error(`nobody could connect to ${mqtt}: ${first.error.message}`);
 }
 

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isPair, LineCounter, parseDocument, type Scalar } from 'yaml';
-import { checkShape, type Path } from './check-shape.ts';
+import { scenarioOf } from './all-faults.ts';
+import type { Path } from './check-shape.ts';
 import type { Scenario } from './scenario.ts';
 import { ScenarioError, type ScenarioFault } from './scenario-error.ts';
 import type { ScenarioFile } from './scenario-file.ts';
-import { understand } from './understand.ts';
 
 const written = (path: Path): string =>
   path.map((key, place) => (typeof key === 'number' ? `[${key}]` : place === 0 ? key : `.${key}`)).join('');
@@ -57,9 +57,9 @@ export interface ReadScenario {
 
 /**
  * Reads a scenario (YAML, or JSON, which is YAML). `name` is its name in errors. Throws a ScenarioError with all
- * faults, each with its line and its path.
+ * faults, each with its line and its path. `exists` says whether there is a file that a release names.
  */
-export function readScenario(text: string, name: string): ReadScenario {
+export function readScenario(text: string, name: string, exists: (file: string) => boolean = () => true): ReadScenario {
   const lines = new LineCounter();
   const document = parsed(text, name, lines);
   const broken = document.errors.slice(0, MOST_FAULTS).map(
@@ -79,12 +79,8 @@ export function readScenario(text: string, name: string): ReadScenario {
     );
   };
   const value = valueIn(document, name);
-  const misshapen = checkShape(value);
-  if (misshapen.length > 0) refuse(misshapen);
-  const file = value as ScenarioFile;
-  const understood = understand(file);
-  if (Array.isArray(understood)) return refuse(understood);
-  return { file, scenario: understood };
+  const read = scenarioOf(value, exists);
+  return Array.isArray(read) ? refuse(read) : { file: value as ScenarioFile, scenario: read };
 }
 
 /** Reads the scenario of a file. Throws a ScenarioError. */
@@ -95,8 +91,8 @@ export function readScenarioFile(path: string): ReadScenario {
   } catch (error) {
     throw new ScenarioError(path, [{ path: '', line: null, text: `cannot be read: ${(error as Error).message}` }]);
   }
-  const { file, scenario } = readScenario(text, path);
   const beside = (name: string): string => resolve(dirname(path), name);
+  const { file, scenario } = readScenario(text, path, (name) => existsSync(beside(name)));
   const phases = scenario.phases.map((phase) => ({
     ...phase,
     actions: phase.actions.map((action) =>

@@ -31,7 +31,14 @@ const OF_ROLLOUTS = [
   'resume',
 ] as const satisfies readonly (keyof file.Action)[];
 /** The members of other actions that a rollout has not. */
-const OF_OTHERS = ['rate', 'each', 'within', 'groups', 'share'] as const satisfies readonly (keyof file.Action)[];
+const OF_OTHERS = [
+  'rate',
+  'rateTo',
+  'each',
+  'within',
+  'groups',
+  'share',
+] as const satisfies readonly (keyof file.Action)[];
 const INSTALLS: readonly string[] = ['installSoftware', 'updateFirmware'];
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

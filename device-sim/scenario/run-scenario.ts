@@ -12,6 +12,7 @@ import type { ServiceControl } from '../service/service-fault.ts';
 import type { Timers } from '../timers.ts';
 import { createChapters } from './chapters.ts';
 import type { Decided } from './decision-log.ts';
+import { watchCredentials } from './given-credentials.ts';
 import { outcomeOf } from './outcome.ts';
 import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
@@ -28,6 +29,7 @@ const CONNECT_ATTEMPTS = 5;
  * With fewer devices the memory of one device cannot be told from that of the process itself, so it is not reported.
  */
 const ENOUGH_TO_WEIGH = 500;
+const ENOUGH_CONNECTIONS = 2000;
 
 /** The state of a run for its display; times are in milliseconds since the start. */
 export interface RunState {
@@ -60,6 +62,8 @@ interface RunOptions {
   readonly cleanSessions?: boolean;
   /** Makes the connections of devices; by default with the simulator's own client. */
   readonly createLink?: DeviceOptions['createLink'];
+  /** Whether the service has given the devices their credentials for this run: then it must accept them. */
+  readonly credentialsAreGiven?: boolean;
   readonly stateFolder?: string | undefined;
   readonly downloadFolder?: string | undefined;
   readonly trustedKeys?: readonly KeyObject[] | undefined;
@@ -88,6 +92,13 @@ function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): Flee
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
 }
 
+/**
+ * The memory of the service that each connection has left behind. With few connections it cannot be told from that of other
+ * work, and is 0.
+ */
+const perConnection = (connections: number, kept: number | undefined): Record<string, number> =>
+  kept === undefined ? {} : { memoryPerConnection: connections < ENOUGH_CONNECTIONS ? 0 : kept / connections };
+
 /** The resident memory of this process, in bytes. */
 const weigh = (): number => process.memoryUsage().rss;
 
@@ -100,6 +111,7 @@ export async function runScenario({
   record,
   mqtt,
   cleanSessions = false,
+  credentialsAreGiven = false,
   createLink,
   stateFolder,
   downloadFolder,
@@ -136,6 +148,7 @@ export async function runScenario({
   let behind = { now: 0, most: 0 };
   let loopDelay = 0;
   let connectRate = 0;
+  let connectionsAtFirst = 0;
   let current = { name: START, round: 0, duration: null as number | null, since: 0 };
   const memory: { -readonly [Name in keyof Memory]: number } = { before: weigh(), connected: 0, end: 0 };
 
@@ -155,6 +168,7 @@ export async function runScenario({
     ...(stateFolder !== undefined && { stateFolder }),
     ...(customer && { keyOf: customer.keyOf }),
     phase: () => current.name,
+    look: customer?.ledger.look,
     ...(onDecision && {
       onDecision: (place, { occasion: { kind, operation, key }, about, outcome }) =>
         onDecision({ place, kind, operation, key, about, outcome }),
@@ -179,6 +193,11 @@ export async function runScenario({
       },
       onTrouble: (text) => troubles.add(text),
     });
+  const credentials = watchCredentials({
+    fleet,
+    areGiven: credentialsAreGiven,
+    mayChange: () => enrolment !== null && current.name !== START,
+  });
   const operator =
     enrolment &&
     customer &&
@@ -204,8 +223,10 @@ export async function runScenario({
       skipped,
       ownStandstill: own.standstill,
       ownFull: own.full,
+      ownStarved: own.starved,
       ...service?.counts(),
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
+      ...perConnection(rest.connections - connectionsAtFirst, service?.counts().memoryKept),
       ...(connectRate > 0 && { connectRate }),
       ...(serviceFaults && { recovery: serviceFaults.recovery }),
       ...(control?.crashes && { crashes: control.crashes.length }),
@@ -257,6 +278,7 @@ export async function runScenario({
       onConnected(perSecond) {
         connectRate = perSecond;
         memory.connected = weigh();
+        connectionsAtFirst = fleet.counts().connections;
         void service?.weigh(true);
       },
       onMade(late) {
@@ -266,6 +288,7 @@ export async function runScenario({
       onSkipped(actions) {
         skipped += actions;
       },
+      onGivenUp: credentials.onGivenUp,
     });
   } finally {
     sampling.stop();
@@ -279,6 +302,7 @@ export async function runScenario({
   // A service that is away answers no call, whatever device it is about: one line for all of them.
   for (const trouble of ledger?.troubles() ?? [])
     troubles.add(trouble.kind === 'error' ? trouble.text : inWords(trouble));
+  if (control?.crashes) ledger?.look('service-ends');
   const crashes = control?.crashes ?? [];
   const witnesses = { ledger, devices: fleet.devices, service, began, crashes, troubles: troubles.texts };
   return {
@@ -293,6 +317,7 @@ export async function runScenario({
     samples: sampling.samples(),
     faults: faultsPlayed(),
     rollouts: customer?.rollouts() ?? [],
+    ...(ledger && { looks: ledger.looks() }),
     ...outcomeOf({
       verdicts: verdictsOf(expectations, all, witnesses),
       requirements: verdictsOf(scenario.requirements, all, witnesses),

@@ -54,7 +54,12 @@ function fasterGroup(group: Group, faster: number): Group {
 }
 
 function scaleAction({ pace, ...action }: PlannedAction, size: number, faster: number): PlannedAction {
-  if ('perSecond' in pace) return { ...action, pace: { perSecond: pace.perSecond * size * faster } };
+  if ('perSecond' in pace) {
+    const { perSecond, toPerSecond } = pace;
+    const scaledRate = (one: number): number => one * size * faster;
+    const to = toPerSecond === undefined ? {} : { toPerSecond: scaledRate(toPerSecond) };
+    return { ...action, pace: { perSecond: scaledRate(perSecond), ...to } };
+  }
   return { ...action, pace: { ...pace, within: pace.within === null ? null : pace.within / faster } };
 }
 

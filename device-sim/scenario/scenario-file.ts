@@ -542,6 +542,7 @@ export interface Action {
     | 'updateFirmware'
     | 'cancel'
     | 'readStatus'
+    | 'replaceKey'
     | 'rollout'
     | 'call'
     | 'uploadFile'
@@ -551,11 +552,16 @@ export interface Action {
     | 'removeDevice'
     | 'registerDevice'
     | 'replaceDevice'
+    | 'enrolDevice'
     | 'moveDevice';
   /**
    * How often the action happens, for all devices together.
    */
   rate?: string;
+  /**
+   * The rate at the end of the phase: from `rate` at its beginning it changes evenly.
+   */
+  rateTo?: string;
   /**
    * How often each device gets the action, evenly spread over the phase or over `within`.
    */

@@ -86,10 +86,12 @@ export interface PlannedAction {
   /** The share of the devices in these groups that take part, from 0 to 1. */
   readonly share: number;
   /**
-   * How often the action happens: `perSecond` times a second for all devices together, or `each` times for each device
+   * How often the action happens: `perSecond` times a second for all devices together (changing evenly to `toPerSecond`, if given), or `each` times for each device
    * within `within` milliseconds (null: within the phase).
    */
-  readonly pace: { readonly perSecond: number } | { readonly each: number; readonly within: number | null };
+  readonly pace:
+    | { readonly perSecond: number; readonly toPerSecond?: number }
+    | { readonly each: number; readonly within: number | null };
   readonly release?: Release;
   readonly terms?: Terms;
 }

@@ -12,12 +12,15 @@ function distance(one: string, other: string): number {
   return row[other.length]!;
 }
 
+/** A longer list helps nobody. */
+const MOST_NAMES = 100;
+
 /** The end of an error text about an unknown name: the name that was probably meant, and all valid names. */
 export function suggestName(name: string, names: readonly string[]): string {
   const near = names
     .map((other) => ({ other, apart: distance(name.toLowerCase(), other.toLowerCase()) }))
     .filter(({ other, apart }) => apart <= Math.max(2, Math.floor(other.length / 3)))
     .sort((a, b) => a.apart - b.apart)[0];
-  const all = `there are ${names.join(', ')}`;
+  const all = names.length > MOST_NAMES ? `there are ${names.length} others` : `there are ${names.join(', ')}`;
   return near ? `did you mean "${near.other}"? ${all}` : all;
 }

@@ -6,6 +6,7 @@ import type { Fault, Path } from './check-shape.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import { badNetworkOf, countsOf, devicesOf } from './groups.ts';
+import { pointlessIn } from './pointless.ts';
 import { duration, durations, rate, share } from './quantities.ts';
 import { requirementsOf } from './requirements.ts';
 import { type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
@@ -73,9 +74,12 @@ const plain = (given: file.ScenarioFile) => ({
 
 /**
  * Makes the complete scenario from a file that obeys the schema. Returns the list of faults if names or numbers in it
- * do not fit together.
+ * do not fit together, or if parts of it can test nothing. `exists` says whether there is a file of this name.
  */
-export function understand(given: file.ScenarioFile): Scenario | Fault[] {
+export function understand(
+  given: file.ScenarioFile,
+  exists: (name: string) => boolean = () => true,
+): Scenario | Fault[] {
   const groups = given.groups ?? [{ name: 'all' }];
   const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
   const wrong = (path: Path, text: string): void => {
@@ -110,7 +114,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
 
   function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction[] {
     if (isRollout(action)) return [];
-    const { each, within, release } = action;
+    const { each, within, release, rateTo } = action;
     const terms = termsOf(action);
     checkTerms(action, path);
     refuseRolloutMembers(action, path, wrong);
@@ -120,6 +124,8 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     if (term !== undefined && !SEND_COMMANDS.includes(action.do))
       wrong([...path, term], `cannot be given for ${action.do}, which sends no command`);
     if ((action.rate === undefined) === (each === undefined)) wrong(path, 'needs either rate or each, and not both');
+    if (rateTo !== undefined && (action.rate === undefined || phase.duration === undefined))
+      wrong([...path, 'rateTo'], 'can be given only together with rate, in a phase with a duration');
     if (within !== undefined && each === undefined) wrong([...path, 'within'], 'can be given only together with each');
     if (each !== undefined && within === undefined && phase.duration === undefined)
       wrong([...path, 'within'], 'is needed, because the phase has no duration');
@@ -132,7 +138,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
         share: share(action.share ?? 1),
         pace:
           each === undefined
-            ? { perSecond: rate(action.rate ?? '0/s') }
+            ? { perSecond: rate(action.rate ?? '0/s'), ...(rateTo !== undefined && { toPerSecond: rate(rateTo) }) }
             : { each, within: within === undefined ? null : duration(within) },
         ...(release && { release: releaseOf(release) }),
         ...(term !== undefined && { terms }),
@@ -234,6 +240,8 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     return typeof read === 'string' ? null : read;
   });
   for (const { place, text } of contradictionsIn(expectations)) wrong(['expectations', place], text);
+
+  faults.push(...pointlessIn(given, exists));
 
   const understood = groups.map((group, place) => ({
     name: group.name,

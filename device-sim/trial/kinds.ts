@@ -10,7 +10,8 @@ export const KINDS = {
   'unknown-members': { answer: 'accepted', about: 'members in the data that no document names' },
   'unknown-type': { answer: 'accepted', about: 'a type of event that no document names' },
   'large-body': { answer: 'accepted', about: '256 KiB, the largest event of a device' },
-  burst: { answer: 'accepted', about: '500 webhooks within a second' },
+  'other-spacing': { answer: 'accepted', about: 'the same content with spaces and line ends between its parts' },
+  burst: { answer: 'accepted', about: 'up to 500 webhooks within a second, as many as this machine can send' },
 } as const satisfies Record<string, { answer: 'accepted' | 'refused'; about: string }>;
 
 export type Kind = keyof typeof KINDS;

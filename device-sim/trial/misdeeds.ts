@@ -90,6 +90,8 @@ export function webhooksOf(kind: Misdeed, base: Base, { authenticationKey, sampl
     }
     case 'large-body':
       return [made(largest(owner, samples, at))];
+    case 'other-spacing':
+      return [signed(Buffer.from(`${JSON.stringify(samples.any(owner, at), null, 2)}\n`))];
     case 'burst':
       return Array.from({ length: BURST.webhooks }, () => made(samples.any(owner, at)));
   }

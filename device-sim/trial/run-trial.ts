@@ -5,9 +5,11 @@ import type { Verdict } from '../report/record.ts';
 import { type OwnPace, startOwnPace } from '../scenario/own-pace.ts';
 import { reach } from '../scenario/reach.ts';
 import { systemTimers } from '../timers.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Book, createBook } from './book.ts';
 import { type Came, startFront } from './front.ts';
-import { type Kind, MISDEEDS } from './kinds.ts';
+import { type Accepted, createAccepted, keptVerdict } from './kept.ts';
+import { KINDS, type Kind, MISDEEDS } from './kinds.ts';
 import { type Base, createOrder, webhooksOf } from './misdeeds.ts';
 import { bodyOf, signedWebhook } from './outgoing.ts';
 import { playBurst, playInTurn } from './play-misdeed.ts';
@@ -34,6 +36,8 @@ export interface TrialSettings {
   /** Milliseconds to wait until the receiver and the service accept connections. */
   readonly wait: number;
   readonly webhook: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined };
+  /** The file or the URL of the list of webhooks that the receiver has kept; undefined: none is read. */
+  readonly kept: string | undefined;
   readonly json: boolean;
   readonly junitFile: string | undefined;
 }
@@ -65,6 +69,9 @@ interface Trial {
   readonly sender: Sender;
   readonly samples: Samples;
   readonly book: Book;
+  readonly accepted: Accepted;
+  /** The ids of the webhooks that had to be refused. */
+  readonly refused: Set<string>;
   readonly own: OwnPace;
   readonly nextMisdeed: ReturnType<typeof createOrder>;
   readonly random: () => number;
@@ -76,7 +83,9 @@ interface Trial {
   readonly unverifiedStory: string[];
 }
 
-function enter({ book, own }: Trial, kind: Kind, webhookId: string, answer: CustomerAnswer): void {
+function enter({ book, own, accepted, refused }: Trial, kind: Kind, webhookId: string, answer: CustomerAnswer): void {
+  if (KINDS[kind].answer === 'refused') refused.add(webhookId);
+  else if (answer.status !== null && answer.status >= 200 && answer.status < 300) accepted.add(kind, webhookId);
   book.record(kind, webhookId, answer, own.stoodStill(answer.from, answer.to));
 }
 
@@ -185,6 +194,17 @@ function signedVerdict({ unverified, unverifiedStory, webhooks }: Trial): Verdic
   };
 }
 
+/** The verdict about the list of the receiver, if the command line names one. Throws a UsageError if it cannot be read. */
+async function judgeKept({ settings, accepted, refused, outside }: Trial): Promise<Verdict[]> {
+  if (settings.kept === undefined) return [];
+  const waiting = { timers: systemTimers, stopped: outside.stopped, patience: settings.wait };
+  try {
+    return [await keptVerdict(settings.kept, { accepted: accepted.all(), refused }, waiting)];
+  } catch (error) {
+    throw new UsageError('--kept', `cannot be read: ${(error as Error).message}`);
+  }
+}
+
 function whyNotRun(trial: Trial, verdicts: readonly Verdict[]): string[] {
   if (trial.webhooks === 0) return ['no webhook came'];
   const missing = trial.book.kinds().filter(({ sent }) => sent === 0);
@@ -193,14 +213,14 @@ function whyNotRun(trial: Trial, verdicts: readonly Verdict[]): string[] {
     ...(missing.length > 0
       ? [`never sent: ${names}. One kind follows each webhook, so at least ${MISDEEDS.length} webhooks must come`]
       : []),
-    ...(trial.slowBursts > 0 ? ['burst: the simulator was too slow to send 500 webhooks a second'] : []),
+    ...(trial.slowBursts > 0 ? ['burst: the simulator was too slow to send 100 webhooks a second'] : []),
     ...verdicts.filter(({ measurable }) => !measurable).map(({ text }) => `${text}: the simulator itself stood still`),
   ];
 }
 
-function recordOf(trial: Trial, startedAt: Date): TrialRecord {
+function recordOf(trial: Trial, startedAt: Date, kept: readonly Verdict[]): TrialRecord {
   const { settings, webhooks, unverified, book } = trial;
-  const verdicts = [...(settings.isSelf ? [] : [signedVerdict(trial)]), ...book.verdicts()];
+  const verdicts = [...(settings.isSelf ? [] : [signedVerdict(trial)]), ...book.verdicts(), ...kept];
   return {
     forward: settings.forward,
     seed: settings.seed,
@@ -235,6 +255,8 @@ export async function runTrial(settings: TrialSettings, outside: Outside): Promi
     sender,
     samples: createSamples(random, startedAt.getTime()),
     book: createBook(),
+    accepted: createAccepted(),
+    refused: new Set(),
     own,
     nextMisdeed: createOrder(MISDEEDS, createRandom(deriveSeed(seed, 1))),
     random,
@@ -249,5 +271,5 @@ export async function runTrial(settings: TrialSettings, outside: Outside): Promi
   } finally {
     own.stop();
   }
-  return recordOf(trial, startedAt);
+  return recordOf(trial, startedAt, await judgeKept(trial));
 }

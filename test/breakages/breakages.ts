@@ -5,6 +5,7 @@ import { DOUBLE } from './faults/double.ts';
 import { LOSS } from './faults/loss.ts';
 import { ORDER } from './faults/order.ts';
 import { PACE } from './faults/pace.ts';
+import { PROMISES } from './faults/promises.ts';
 import { REFUSAL } from './faults/refusal.ts';
 import { ROLLOUTS } from './faults/rollouts.ts';
 import { WHOLE_SERVICE } from './faults/whole-service.ts';
@@ -20,4 +21,5 @@ export const BREAKAGES: readonly Breakage[] = [
   ...WHOLE_SERVICE,
   ...REFUSAL,
   ...ROLLOUTS,
+  ...PROMISES,
 ];

@@ -4,6 +4,7 @@ import http from 'node:http';
 
 import { join } from 'node:path';
 import type { RunRecord } from '@lapel/device-sim/report/record';
+import type { Scale } from '@lapel/device-sim/scenario/scale';
 import type { Ids } from '../../src/runtime/ids.ts';
 import { patchedFiles } from '../breakages/planted-copy.ts';
 import { createAiming } from './aiming.ts';
@@ -25,6 +26,7 @@ await install(patchedFiles(breakage?.patches ?? []));
 const { createAdministrators } = await import('./administrators.ts');
 const { run } = await import('@lapel/device-sim/run');
 const { readScenario } = await import('@lapel/device-sim/scenario/read-scenario');
+const { scaled } = await import('@lapel/device-sim/scenario/scale');
 const { readConfig } = await import('../../src/config.ts');
 const { createTime, systemClock } = await import('../../src/runtime/clock.ts');
 const { idsFrom } = await import('../../src/runtime/ids.ts');
@@ -63,10 +65,10 @@ export interface Played {
 /** Plays the world of a plan. */
 export async function play(
   plan: Plan,
-  { log, onEvent }: { log?: (line: string) => void; onEvent?: (line: string) => void } = {},
+  { scale = {}, log, onEvent }: { scale?: Scale; log?: (line: string) => void; onEvent?: (line: string) => void } = {},
 ): Promise<Played> {
   const { seed, scenario: file, spells, deeds, aims } = plan;
-  const { scenario } = readScenario(JSON.stringify(file), file.name);
+  const scenario = scaled(readScenario(JSON.stringify(file), file.name).scenario, scale);
   const { time, randomOf, begin } = beginWorld(seed, spells, (event) => witness.met(event), plan.pace);
   // Connections that were kept open lead to a world that is over.
   undici.setGlobalDispatcher(new undici.Agent());

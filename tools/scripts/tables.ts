@@ -7,6 +7,8 @@ import { RECEIVER_FAULTS } from '@lapel/device-sim/customer/receiver-fault';
 import { CASES } from '@lapel/device-sim/device-test/cases';
 import { RULES as RULES_OF_DEVICES } from '@lapel/device-sim/device-test/rules';
 import { FAULTS } from '@lapel/device-sim/faults/fault';
+import { CHECKS } from '@lapel/device-sim/promises/checks';
+import { PROMISES } from '@lapel/device-sim/promises/promises';
 import { FIGURES } from '@lapel/device-sim/report/figure-names';
 import { openScenario, readyNames } from '@lapel/device-sim/scenario/ready';
 import { WEARERS } from '@lapel/device-sim/scenario/wearing';
@@ -173,6 +175,23 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
           must,
           why,
         ]),
+      ),
+  },
+  'docs/contributing/promises.md': {
+    promises: () =>
+      table(
+        ['Promise', 'Made in', 'Check', 'Played by'],
+        PROMISES.map(({ promise, source, checks, scenarios, test }) => [
+          promise,
+          `[${source.split('#')[0]}](../${source})`,
+          list(checks),
+          test === undefined ? list(scenarios) : code(`test/${test}`),
+        ]),
+      ),
+    checks: () =>
+      table(
+        ['Check', 'Figure', ''],
+        Object.entries(CHECKS).map(([name, { figure, about }]) => [code(name), code(figure), about]),
       ),
   },
   [TRIALS_PAGE]: {

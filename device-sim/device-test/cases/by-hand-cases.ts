@@ -2,6 +2,7 @@ import { isRecord } from '../../mqtt/messages.ts';
 import { stillAnswers } from '../asking.ts';
 import { Breach, NotPlayed } from '../breach.ts';
 import { playOpposites } from '../effect.ts';
+import { runCommand } from '../run-command.ts';
 import { connected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 import { repeatUndone } from './repetition-cases.ts';
@@ -35,8 +36,14 @@ async function restart(stage: Stage): Promise<string> {
   const { service, settings } = stage;
   const played = await playOpposites(stage);
   const before = service.logins;
-  stage.ask('Switch the device off now, without a shutdown if possible, and on again.');
-  if (!(await service.until(() => service.logins > before, settings.byHandMs ?? 0)))
+  const { restartCommand, byHandMs, waitMs } = settings;
+  if (restartCommand === null) stage.ask('Switch the device off now, without a shutdown if possible, and on again.');
+  else {
+    const failed = await runCommand(restartCommand, stage.stopped);
+    if (failed !== undefined) throw new NotPlayed(failed);
+  }
+  const patience = restartCommand === null ? (byHandMs ?? 0) : waitMs;
+  if (!(await service.until(() => service.logins > before, patience)))
     throw new NotPlayed('the device was not restarted');
   await connected(stage);
   await repeatUndone(stage, played);
@@ -56,6 +63,7 @@ export const byHandCases: Readonly<Record<string, Case>> = {
     rules: ['once', 'repeated-commands'],
     when: 'last',
     isByHand: true,
+    isRestart: true,
     play: restart,
   },
 };

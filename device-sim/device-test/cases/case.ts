@@ -10,6 +10,8 @@ export interface Case {
   readonly when?: 'first' | 'last';
   /** Only played with `--by-hand`, because somebody must do something to the device. */
   readonly isByHand?: true;
+  /** Also played with `--restart`: the command of that option stands in for the person. */
+  readonly isRestart?: true;
   /** Only played with `--thorough`, because it takes minutes on a slow device. */
   readonly isLong?: true;
   /** The rule that an acknowledgement of an unknown transactionId breaks in this case. */

@@ -42,7 +42,7 @@ async function startOperated(
     5000,
   );
   const troubles: string[] = [];
-  const enrolment = createEnrolment({ adminUrl: adminUrl ?? admin, token }, names);
+  const enrolment = createEnrolment({ adminUrl: adminUrl ?? admin, token, api: apiUrl }, names);
   const operator = createOperator({
     fleet,
     customer,

@@ -47,10 +47,13 @@ function play(ledger: Ledger) {
         operation: 'setWifi',
         status,
         error,
-        ...(rolloutId !== undefined && { rolloutId, ...times }),
+        ...times,
+        ...(rolloutId !== undefined && { rolloutId }),
       };
-      const event = { type: `transaction.${status}`, data: { deviceId, transaction } } as never;
-      ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
+      const timestamp = times.completedAt;
+      const event = { type: `transaction.${status}`, timestamp, data: { deviceId, transaction } } as never;
+      const body = Buffer.from(`${transactionId} ${status} ${more}`);
+      ledger.received({ webhookId, event, body, sentAt: Date.parse(timestamp) }, tick());
     },
     /** Plays a transaction with these terms, which the service ends after so many milliseconds. */
     end({ terms, after, status, code }: { terms: Terms; after: number; status: string; code: string }): void {
@@ -59,13 +62,17 @@ function play(ledger: Ledger) {
       ledger.accepted({ ...about, requestedAt: at, at });
       at += after;
       const error = { code, message: 'ended' };
-      const transaction = { transactionId: 1, deviceId: DEVICE, operation: 'setWifi', status, result: null, error };
-      const event = { type: `transaction.${status}`, data: { deviceId: DEVICE, transaction } } as never;
-      ledger.received({ webhookId: 'w1', event, body: Buffer.from(code) }, at);
+      const [createdAt, completedAt] = ['2026-11-20T09:30:00.000000Z', '2026-11-20T09:31:00.000000Z'];
+      const named = { transactionId: 1, deviceId: DEVICE, operation: 'setWifi', createdAt, completedAt };
+      const transaction = { ...named, status, result: null, error };
+      const data = { deviceId: DEVICE, transaction };
+      const event = { type: `transaction.${status}`, timestamp: completedAt, data } as never;
+      ledger.received({ webhookId: 'w1', event, body: Buffer.from(code), sentAt: Date.parse(completedAt) }, at);
     },
     event(eventId: string, webhookId: string): void {
-      const event = { type: 'custom.sos', data: { deviceId: DEVICE, eventId } } as never;
-      ledger.received({ webhookId, event, body: Buffer.from(eventId) }, tick());
+      const timestamp = '2026-11-20T09:30:00.000000Z';
+      const event = { type: 'custom.sos', timestamp, data: { deviceId: DEVICE, eventId } } as never;
+      ledger.received({ webhookId, event, body: Buffer.from(eventId), sentAt: Date.parse(timestamp) }, tick());
     },
     tell: (eventId: string): void =>
       ledger.told(DEVICE, { eventId, type: 'custom.sos', occurredAt: '', data: {} }, tick()),

@@ -64,6 +64,7 @@ function knownOf(entries: readonly Entry[], more: Partial<KnownRollout> & { body
     devicesStay: true,
     transactions: new Map(entries.map((entry) => [entry.transactionId, entry])),
     events: [],
+    approved: new Set(),
     pending: false,
     ...rest,
   };

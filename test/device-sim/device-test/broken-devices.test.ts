@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createKeyPair } from '../../software/signing.ts';
@@ -18,15 +21,19 @@ t.test('the device of another maker holds all cases', async (t) => {
 });
 
 /** The cases for a flaw that shows itself in every case. */
+/** The cases that read the state of the device. */
+const OF_STATE = '--cases login,activate,done-at-success,order';
 const SHORT = '--cases login,activate,status-report,error-report,burst';
 
 const FOUND: Readonly<
   Record<
-    Exclude<Flaw, 'forgets-after-hundred' | 'forgets-unconfirmed-events'>,
+    Exclude<Flaw, 'forgets-after-hundred' | 'forgets-at-restart' | 'forgets-unconfirmed-events'>,
     { rule: string; cases: string[]; line?: string }
   >
 > = {
   'does-repetitions-again': { rule: 'once', cases: ['repeated-command'] },
+  'succeeds-before-it-is-done': { rule: 'answers', cases: ['done-at-success'], line: OF_STATE },
+  'works-side-by-side': { rule: 'order', cases: ['order'], line: OF_STATE },
   'forgets-unconfirmed-acks': { rule: 'unconfirmed-answers', cases: ['unconfirmed-answer'] },
   'installs-without-hash': { rule: 'downloads', cases: ['wrong-hash'] },
   'pauses-equally': { rule: 'reconnect-pauses', cases: ['outage'] },
@@ -77,4 +84,35 @@ t.test('a device that forgets events without a PUBACK is found with --by-hand', 
   const line = '--by-hand 5 --cases login,unconfirmed-event';
   t.strictSame(brokenRules(await testedOwnDevice(line)), []);
   t.strictSame(brokenRules(await testedOwnDevice(line, 'forgets-unconfirmed-events')), ['events']);
+});
+
+t.test('a device that forgets its answers at a restart is found by a command that restarts it', async (t) => {
+  for (const [flaw, rules] of [
+    [undefined, []],
+    ['forgets-at-restart', ['once']],
+  ] as const) {
+    let restart = (): void => {};
+    const server = createServer((_, response) => {
+      restart();
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const command = join(t.testdir(), `restart-${port}.mjs`);
+    writeFileSync(command, `#!${process.execPath}\nawait fetch('http://127.0.0.1:${port}/');\n`, { mode: 0o755 });
+    const record = await testedOwnDevice(`--restart ${command} --cases login,restart`, flaw, (device) => {
+      restart = device.restart;
+    });
+    t.strictSame(brokenRules(record), rules);
+    t.match(
+      record.cases.find(({ name }) => name === 'restart'),
+      { outcome: flaw === undefined ? 'holds' : 'broken' },
+    );
+  }
+});
+
+t.test('a command that cannot restart the device leaves the case unplayed', async (t) => {
+  const record = await testedOwnDevice('--restart false --cases login,restart');
+  t.match(record.notRun, [/restart: the command of --restart ended with exit code 1: no output/]);
 });

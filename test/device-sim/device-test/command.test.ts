@@ -61,7 +61,7 @@ t.test('text and JUnit tell the story of a broken rule, exit code 1', async (t) 
   );
   t.match(stdout, /^ +\+ +\d+\.\d{3} s {2}service {3}sends commands: .*"attempt":2/m);
   t.match(stdout, /^ +\+ +\d+\.\d{3} s {2}device {4}sends acks: /m);
-  t.match(stdout, /^ {2}left out +restart +needs --by-hand$/m);
+  t.match(stdout, /^ {2}left out +restart +needs --by-hand or --restart$/m);
   const report = readFileSync(junit, 'utf8');
   t.match(report, /tests="3" failures="1" errors="0"/);
   t.match(

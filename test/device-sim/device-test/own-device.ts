@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type MqttClient } from 'mqtt';
 
 /** The faults of a maker's device. */
@@ -23,6 +24,9 @@ export type Flaw =
   | 'reports-its-status-with-qos-0'
   | 'has-no-keep-alive'
   | 'forgets-after-hundred'
+  | 'forgets-at-restart'
+  | 'succeeds-before-it-is-done'
+  | 'works-side-by-side'
   | 'forgets-unconfirmed-events';
 
 interface Command {
@@ -40,6 +44,9 @@ const HUNDRED = 100;
 const PERIOD_MILLISECONDS = 20;
 /** Long enough that the delays of a busy machine do not make equal pauses look as if they grew. */
 const EQUAL_MILLISECONDS = 300;
+
+/** Long enough to be seen by the next question, even of a busy machine. */
+const EARLY_MILLISECONDS = 300;
 
 class Failed extends Error {
   readonly code: string;
@@ -103,6 +110,14 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
       case 'getConnectivityState':
         return { type: 'bluetooth', enabled: isEnabled };
       case 'setConnectivityState':
+        if (flaw === 'succeeds-before-it-is-done') {
+          setTimeout(() => {
+            isEnabled = parameters['enabled'] === true;
+          }, EARLY_MILLISECONDS);
+          return { type: 'bluetooth', enabled: parameters['enabled'] === true };
+        }
+        // To switch on takes longer than to switch off.
+        if (flaw === 'works-side-by-side' && parameters['enabled'] === true) await pause(EARLY_MILLISECONDS);
         isEnabled = parameters['enabled'] === true;
         return { type: 'bluetooth', enabled: isEnabled };
       case 'installSoftware':
@@ -143,12 +158,18 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
     } else if (command.operation === 'cancel') {
       cancelled.add(nameOf(command));
       if (flaw === 'answers-cancels') publish('acks', { transactionId: command.transactionId, status: 'succeeded' });
-    } else work = work.then(() => carryOut(command));
+    } else if (flaw === 'works-side-by-side') void carryOut(command);
+    else work = work.then(() => carryOut(command));
   }
 
   return {
     pressButton(eventId: string): void {
       publish('events', { eventId, type: 'custom.sos', occurredAt: new Date().toISOString(), data: {} });
+    },
+    /** Loses all that is not stored, and connects again. */
+    restart(): void {
+      if (flaw === 'forgets-at-restart') answers.clear();
+      client?.stream.destroy();
     },
     connect(url: string): void {
       const options = {

@@ -37,11 +37,16 @@ export async function testedDevice(
 }
 
 /** Tests the device of another maker. It sends an event when it is asked for one. */
-async function testOwnDevice(line: string, flaw: Flaw | undefined): Promise<DeviceTestRecord> {
+async function testOwnDevice(
+  line: string,
+  flaw: Flaw | undefined,
+  onStart: (device: ReturnType<typeof createOwnDevice>) => void,
+): Promise<DeviceTestRecord> {
   let device: ReturnType<typeof createOwnDevice> | undefined;
   const start = (url: string, account: Account): void => {
     device = createOwnDevice(account, flaw);
     device.connect(url);
+    onStart(device);
   };
   const asked = (text: string): void => {
     if (text.includes('send an event')) device?.pressButton('event-1');
@@ -52,9 +57,13 @@ async function testOwnDevice(line: string, flaw: Flaw | undefined): Promise<Devi
 }
 
 /** The same, again if this process stood still meanwhile, because other tests were busy in it. */
-export async function testedOwnDevice(line: string, flaw?: Flaw): Promise<DeviceTestRecord> {
+export async function testedOwnDevice(
+  line: string,
+  flaw?: Flaw,
+  onStart: (device: ReturnType<typeof createOwnDevice>) => void = () => {},
+): Promise<DeviceTestRecord> {
   for (let attempt = 1; ; attempt += 1) {
-    const record = await testOwnDevice(line, flaw);
+    const record = await testOwnDevice(line, flaw, onStart);
     if (attempt === MOST_ATTEMPTS || !record.notRun.some((reason) => reason.includes('stood still'))) return record;
   }
 }

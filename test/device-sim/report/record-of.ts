@@ -157,6 +157,7 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
         overshoot: 1,
       },
     ],
+    looks: { 'command-content': 4711, 'command-order': 4711, 'cancel-owed': 0 },
     verdicts: [
       { text: 'doubled == 0', phase: null, holds: true, measurable: true, value: 0, shown: '0', story: [] },
       {

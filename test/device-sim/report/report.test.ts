@@ -46,6 +46,7 @@ t.test('the page shows latency, connected devices, distribution, states, codes, 
     t.match(page, new RegExp(`>${title}<`), title);
   t.match(page, /VERSION_NAME_MISMATCH.*1804/);
   t.match(page, /refused with 429.*8/);
+  t.match(page, /Checks that have looked.*2 of 3/);
 });
 
 t.test('a run without a customer, and a very short one, have a page and a table as well', async (t) => {
@@ -108,7 +109,14 @@ t.test(
       closingTable(record),
       /^bad-release: NOT RUN; 2 of 3(.|\n)* {2}NOT RUN {2}activated >= 95 %(.|\n)*\? {7}p99/,
     );
-    t.match(reportPage(record), 'NOT RUN: activated &gt;= 95 %');
+    const page = reportPage(record);
+    t.match(
+      page,
+      /<span class="verdict warn">NOT RUN<\/span>(.|\n)*Why it is NOT RUN(.|\n)*<li>activated &gt;= 95 % \(start\)/,
+    );
+    t.notMatch(page, /<li class="bad">/, 'what could not be measured is not coloured as failed');
+    t.match(page, /<li class="unsure">.*aria-label="not measurable">\?<(.|\n)*<li class="good">/);
+    t.match(reportPage({ ...record, verdicts: [...verdicts, lost!] }), /verdict bad">1 of 4 .*verdict warn">NOT RUN</);
     t.notOk(record.verdicts.some(isBrokenPromise));
     t.ok([lost!].some(isBrokenPromise), 'a promise that is broken is that all the same');
   },

@@ -48,3 +48,18 @@ t.test('actions of another process of the run are neither made nor counted as le
   t.equal(left, 2, 'the 5th and the 7th');
   await answered;
 });
+
+t.test('actions whose rate grows come closer and closer, and none is left out', async (t) => {
+  const timers = handTimers();
+  const begun: number[] = [];
+  const acting = startActing({
+    plans: [{ ...plan, total: 4, dueAt: (n) => [0, 500, 700, 800][n]! }],
+    timers,
+    act: (_plan, n) => void begun.push(n),
+  });
+  timers.skip(600);
+  await timers.next();
+  t.strictSame(begun, [0, 1]);
+  timers.skip(250);
+  t.equal(acting.stop().left, 2);
+});

@@ -23,3 +23,17 @@ t.test('a standstill of the simulator is known with its time and length, even be
   t.ok(own.look().loopDelay >= 3000);
   t.match(own.look(), { loopDelay: Number, processor: Number });
 });
+
+t.test('the simulator knows when it came too late to its work, also by less than a standstill', async (t) => {
+  const timers = handTimers();
+  const own = startOwnPace(timers);
+  t.teardown(own.stop);
+  await timers.next();
+  timers.skip(300);
+  t.equal(own.heldUp(0, 9000), 200, 'it is still late');
+  await timers.next();
+  await timers.next();
+  t.equal(own.heldUp(0, 9000), 200);
+  t.equal(own.heldUp(0, 250), 50, 'of a span that ends in it');
+  t.equal(own.stoodStill(0, 9000), 0);
+});

@@ -2,6 +2,7 @@ import { startActing } from '@lapel/device-sim/scenario/acting';
 import { createChapters } from '@lapel/device-sim/scenario/chapters';
 import { callOf, type Plan, placesOf, plansOf } from '@lapel/device-sim/scenario/plan';
 import { readScenario } from '@lapel/device-sim/scenario/read-scenario';
+import { scaled } from '@lapel/device-sim/scenario/scale';
 import t from 'tap';
 import { handTimers } from '../hand-timers.ts';
 
@@ -151,4 +152,38 @@ t.test('a phase has the counts of its duration, over all its rounds', async (t) 
     },
     { name: 'night', spans: [{ from: 10, to: 20 }], fleet: { commands: 1, connected: 2 } },
   ]);
+});
+
+t.test('a rate that changes evenly has its mean in the whole phase, and its ends at the ends', async (t) => {
+  for (const [rates, total] of [
+    ['rate: 0/s, rateTo: 20/s', 100],
+    ['rate: 20/s, rateTo: 0/s', 100],
+    ['rate: 10/s, rateTo: 10/s', 100],
+  ] as const) {
+    const scenario = scenarioOf(`  - { name: p, duration: 10s, actions: [{ do: setWifi, ${rates} }] }`);
+    const [plan] = plansOf(scenario, 0, 0);
+    t.equal(plan?.total, total, rates);
+    const times = Array.from({ length: total }, (_, n) => plan!.dueAt(n));
+    t.strictSame(
+      times,
+      times.toSorted((one, other) => one - other),
+    );
+    t.ok(times[0] === 0 && times.at(-1)! <= 10_000, rates);
+    const early = times.filter((at) => at < 5000).length;
+    t.ok(
+      Math.abs(early - { 0: 25, 20: 75, 10: 50 }[Number.parseInt(rates.slice(6), 10)]!) <= 1,
+      `${early} in the first half`,
+    );
+  }
+});
+
+t.test('a rate that changes needs a phase with an end, and grows with the fleet', async (t) => {
+  const rising = '{ do: setWifi, rate: 1/s, rateTo: 5/s }';
+  const message = /rateTo: can be given only together with rate, in a phase with a duration/;
+  t.throws(() => scenarioOf(`  - { name: p, actions: [${rising}] }`), { message });
+  t.throws(() => scenarioOf('  - { name: p, duration: 1s, actions: [{ do: setWifi, each: 1, rateTo: 5/s }] }'), {
+    message,
+  });
+  const small = scaled(scenarioOf(`  - { name: p, duration: 10s, actions: [${rising}] }`), { devices: 20, faster: 2 });
+  t.strictSame(small.phases[0]?.actions[0]?.pace, { perSecond: 4, toPerSecond: 20 });
 });

@@ -239,7 +239,7 @@ t.test(
   'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
   async (t) => {
     const names =
-      'bad-release campaign canary commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke turnover';
+      'bad-release campaign canary commuter firmware-mix flaky-network hostile hours month outage promises reconnect-storm shift smoke turnover';
     t.strictSame(readyNames(), names.split(' '));
     for (const name of readyNames()) {
       const { scenario } = openScenario(name);
@@ -262,4 +262,65 @@ t.test('in another size groups keep their shares, and time runs faster', async (
   t.equal(small.phases[1]?.duration, 36_000);
   t.strictSame(small.phases[1]?.actions[0]?.pace, { perSecond: 5 });
   t.strictSame(small.expectations, scenario.expectations);
+});
+
+t.test('a scenario is refused whose parts can test nothing', async (t) => {
+  const text = `name: story
+devices: 10
+groups:
+  - name: osaka
+    deviceTags: { site: osaka }
+    faults:
+      - { fault: fails, probability: 1, versions: [1.0.0, 1.1.0] }
+      - { fault: download-cut, probability: 1, operations: [setWifi, setApn] }
+phases:
+  - name: work
+    duration: 1m
+    faults: [{ fault: bricks, probability: 1, versions: [2.0.0] }]
+    actions:
+      - { do: install, each: 1, release: { version: 1.0.0, file: ./camera.apk } }
+      - do: rollout
+        release: { version: 1.0.1 }
+        devices: { tags: { site: [tokyo, kyoto], ring: canary, old: null } }
+        window: { from: '22:00', to: '05:00', timeZone: Asia/Tokio }
+`;
+  const folder = t.testdir({ 'story.yaml': text });
+  t.throws(() => openScenario(`${folder}/story.yaml`), {
+    message: [
+      /:7: groups\[0\]\.faults\[0\]\.versions\[1\]: nothing in this scenario installs version "1\.1\.0"; did you mean "1\.0\.0"/,
+      /:8: groups\[0\]\.faults\[1\]\.operations: download-cut can happen at installSoftware and updateFirmware only/,
+      /:12: phases\[0\]\.faults\[0\]\.versions\[0\]: nothing in this scenario installs version "2\.0\.0"/,
+      /:14: phases\[0\]\.actions\[0\]\.release\.file: there is no file "\.\/camera\.apk"/,
+      /:17: phases\[0\]\.actions\[1\]\.devices\.tags\.site: no group has the tag site=tokyo or kyoto; /,
+      /:17: phases\[0\]\.actions\[1\]\.devices\.tags\.ring: no group has a tag "ring" in its deviceTags/,
+      /:18: phases\[0\]\.actions\[1\]\.window\.timeZone: there is no time zone "Asia\/Tokio"; did you mean "Asia\/Tokyo"/,
+    ].reduce((all, { source }) => new RegExp(all.source === '' ? source : `${all.source}[^]*${source}`), /^/),
+  });
+});
+
+t.test('a device whose software another program installs may have a fault of any version', async (t) => {
+  const groups = 'groups: [{ name: all, faults: [{ fault: fails, probability: 1, versions: [9.9.9] }] }]\n';
+  t.equal(refusal(`activate: false\n${groups}${plain}`), '');
+  t.match(refusal(`${groups}${plain}`), /nothing in this scenario installs version "9\.9\.9"/);
+});
+
+t.test('all faults are told at once, those of the form and those of the meaning', async (t) => {
+  const message = refusal(`name: story
+devices: 10
+colour: red
+phases:
+  - name: work
+    duration: 1m
+    actions:
+      - { do: setWifi, rate: fast }
+      - { do: setApn, rate: 1/s, groups: [nobody] }
+      - { do: setApn, rate: 1/s, each: 1 }
+expectations: [lost == 0, losst == 0]
+`);
+  t.match(message, /colour: is unknown here/);
+  t.match(message, /actions\[0\]\.rate: /);
+  t.match(message, /actions\[1\]\.groups\[0\]: there is no group or tag "nobody"/);
+  t.match(message, /actions\[2\]: needs either rate or each, and not both/);
+  t.match(message, /expectations\[1\]: there is no figure "losst"/);
+  t.notMatch(message, /actions\[0\]: needs either rate or each/, 'a fault that follows from another one is not told');
 });

@@ -20,8 +20,11 @@ const SMALL: Readonly<Record<string, string>> = {
   turnover: '--count 8 --faster 14',
 };
 
-/** These make the service itself fail; service-faults.test.ts plays them. */
-const OWNS_THE_SERVICE = ['outage'];
+/**
+ * Other tests play these: service-faults.test.ts the one that makes the service itself fail, and test/simulation those whose
+ * times nobody can shorten.
+ */
+const ELSEWHERE = ['outage', 'promises', 'hours'];
 
 /** A run whose own process stood still for so long may have missed times of its scenario. */
 const STOOD_STILL_MS = 300;
@@ -45,7 +48,7 @@ t.test(
     const { admin, http, mqtt } = addresses;
     const at = `--admin ${admin} --api ${http} --mqtt ${mqtt}`;
     const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
-    t.strictSame([...Object.keys(SMALL), ...OWNS_THE_SERVICE].sort(), readyNames());
+    t.strictSame([...Object.keys(SMALL), ...ELSEWHERE].sort(), readyNames());
 
     const play = (name: string, slower = 1) => {
       const [, count = '', faster = '1', rest = ''] = /^(.*--faster) (\d+)(.*)$/.exec(SMALL[name] ?? '') ?? [];
@@ -83,6 +86,8 @@ t.test(
         for (const { text, phase, holds, shown } of record.requirements.filter(isRequired))
           t.ok(holds, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`);
         t.ok(record.requirements.length >= 3, 'it says what must have taken place');
+        for (const check of ['service-answers', 'service-halts', 'service-memory'])
+          t.ok((record.looks?.[check] ?? 0) > 0, `the check ${check} has looked`);
         const figures = record.chapters[0]?.figures;
         t.ok(figures && figures.succeeded > 0, 'something was asked for, and done');
       });

@@ -5,6 +5,7 @@ import t from 'tap';
 /** A scenario with this action. */
 const written = (action: string, more = ''): string =>
   `name: story\ndevices: 100\nphases:\n  - name: work\n    duration: 1m\n    actions: [${action}]\n${more}`;
+const SITES = 'groups: [{ name: kansai, deviceTags: { site: osaka } }]\n';
 const read = (action: string, more?: string) => readScenario(written(action, more), 'story.yaml').scenario;
 const rollout = (members: string): string => `{ do: rollout, release: { version: 1.1.0 }, ${members} }`;
 
@@ -15,7 +16,7 @@ const COMPLETE = rollout(`after: 10s, label: Camera, devices: { tags: { site: [o
       expireIn: 1h, answerWithin: 5m, supersede: true, preferConnected: true, approve: 20s, resume: true`);
 
 t.test('a rollout has the body of the API, in the words of scenarios', async (t) => {
-  const { phases } = read(`${COMPLETE}, { do: setWifi, rate: 1/s }`);
+  const { phases } = read(`${COMPLETE}, { do: setWifi, rate: 1/s }`, SITES);
   t.match(phases[0]?.actions, [{ do: 'setWifi' }]);
   t.strictSame(phases[0]?.rollouts, [
     {
@@ -56,7 +57,7 @@ t.test('a rollout needs no more than an operation, and is for all devices then',
 });
 
 t.test('in another size a rollout keeps its shares, and runs faster', async (t) => {
-  const small = scaled(read(COMPLETE), { devices: 20, faster: 2 }).phases[0]?.rollouts[0];
+  const small = scaled(read(COMPLETE, SITES), { devices: 20, faster: 2 }).phases[0]?.rollouts[0];
   t.match(small, {
     after: 5000,
     plan: {
@@ -72,7 +73,7 @@ t.test('in another size a rollout keeps its shares, and runs faster', async (t) 
       approve: 10_000,
     },
   });
-  const short = scaled(read(COMPLETE), { faster: 10 }).phases[0]?.rollouts[0]?.plan;
+  const short = scaled(read(COMPLETE, SITES), { faster: 10 }).phases[0]?.rollouts[0]?.plan;
   t.notOk(short?.window, 'a window that would be shorter than a minute is left out');
   const daily = rollout('window: { from: "22:00", to: "05:00", timeZone: Asia/Tokyo, days: [fri] }');
   const window = { from: '22:00', to: '05:00', timeZone: 'Asia/Tokyo', days: ['fri'] };
@@ -89,7 +90,7 @@ t.test('a group has tags for the service, besides its names in the scenario', as
 
 t.test('a fault may be about the versions of a bad release, with a code', async (t) => {
   const fault = '{ fault: fails, probability: 5 %, versions: [1.1.0], code: BOOT_FAILED }';
-  const { groups } = read('', `groups: [{ name: a, faults: [${fault}] }]\n`);
+  const { groups } = read(rollout('label: bad'), `groups: [{ name: a, faults: [${fault}] }]\n`);
   t.strictSame(groups[0]?.faults, [{ fault: 'fails', probability: 0.05, versions: ['1.1.0'], code: 'BOOT_FAILED' }]);
 });
 

@@ -68,6 +68,7 @@ t.test(
     for (const { text, holds, shown, story } of held) t.ok(holds, `${text}: ${shown}`, { story });
     const [whole] = record.chapters;
     t.ok(Number(whole?.fleet['recovery']) > 0, 'it was away');
+    t.equal(record.looks?.['service-ends'], 1, 'the run has looked whether it ended by itself');
     t.ok(whole?.figures && whole.figures.succeeded > 0);
     t.equal(record.troubles.filter((text) => text.includes('the service ended')).length, 0);
     const starts = readFileSync(join(folder, 'service-1.log'), 'utf8').match(/"msg":"listening"/g);

@@ -111,3 +111,30 @@ t.test('without access to administration there is no memory', async (t) => {
   t.equal(watch.counts().memory, undefined);
   t.same(watch.notes('memory'), []);
 });
+
+t.test(
+  'a service that stands still for a part of each second is halted, and one that begins slowly is not',
+  async (t) => {
+    const { watch, answer } = await startWatched(t);
+    for (let second = 0; second < 3; second += 1) {
+      await answer(300);
+      await answer(10);
+    }
+    t.equal(watch.counts().halted, 0, 'it may load its code at first');
+    for (let second = 0; second < 13; second += 1) {
+      await answer(300);
+      await answer(10);
+    }
+    t.match(watch.counts(), { halted: 16 * 300 - 1000, watched: 16 * (300 + 100), stalled: 0 });
+    t.match(watch.notes('halted')[0], { text: 'the service answered no call for 300 ms' });
+  },
+);
+
+t.test('the time in which the service stood still is known, also while it does', async (t) => {
+  const { watch, answer } = await startWatched(t);
+  await answer(10);
+  t.equal(watch.stoodStill(0, 10_000), 0);
+  await answer(4000);
+  t.equal(watch.stoodStill(0, 10_000), 4000);
+  t.equal(watch.stoodStill(1010, 2010), 1000, 'of a span that lies in it');
+});

@@ -13,7 +13,11 @@ export type Flaw =
   | 'fails-at-double'
   | 'fails-at-new-types'
   | 'fails-at-large'
-  | 'refuses-the-past';
+  | 'refuses-the-past'
+  | 'verifies-what-it-has-parsed'
+  | 'keeps-one-of-each-transaction'
+  | 'keeps-repetitions'
+  | 'keeps-what-it-refuses';
 
 const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
 const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
@@ -47,10 +51,25 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
   const seen = new Map<string, number>();
   const bodies: Buffer[] = [];
   const paths: string[] = [];
+  const kept: string[] = [];
+  const names = new Set<string>();
+
+  const signedBody = (body: Buffer): Buffer =>
+    has('verifies-what-it-has-parsed') ? Buffer.from(JSON.stringify(JSON.parse(body.toString()))) : body;
+
+  function keep(id: string, data: { transaction?: { transactionId: number } }): void {
+    const name = has('keeps-one-of-each-transaction') ? String(data.transaction?.transactionId) : id;
+    if (names.has(name) && !has('keeps-repetitions')) return;
+    names.add(name);
+    kept.push(id);
+  }
 
   function statusFor(headers: IncomingHttpHeaders, body: Buffer): number {
-    if (!isGenuine(headers, body, typeof key === 'string' ? key : key(), flaws)) return 401;
     const id = String(headers['webhook-id']);
+    if (!isGenuine(headers, signedBody(body), typeof key === 'string' ? key : key(), flaws)) {
+      if (has('keeps-what-it-refuses')) kept.push(id);
+      return 401;
+    }
     seen.set(id, (seen.get(id) ?? 0) + 1);
     if (has('fails-at-large') && body.length > 100 * 1024) return 413;
     const { type, timestamp, data } = JSON.parse(body.toString()) as { type: string; timestamp: string; data: object };
@@ -58,10 +77,13 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
     if (has('refuses-the-past') && Date.now() - Date.parse(timestamp) > 3_600_000) return 409;
     const isStrict = has('fails-at-unknown') && type.startsWith('transaction.');
     if (isStrict && Object.keys(data).some((name) => !MEMBERS.includes(name))) return 422;
-    return has('fails-at-double') && seen.get(id) === 2 ? 500 : 204;
+    if (has('fails-at-double') && seen.get(id) === 2) return 500;
+    keep(id, data);
+    return 204;
   }
 
   const server = createServer((request, response) => {
+    if (request.method === 'GET') return void response.end(JSON.stringify(kept));
     void buffer(request).then((body) => {
       const status = statusFor(request.headers, body);
       bodies.push(body);

@@ -21,7 +21,7 @@ function settingsOf(line: string) {
 }
 
 /** Tests a receiver in this process, without a service. */
-const runSelf = (url: string, line = '--once 10') =>
+const runSelf = (url: string, line = '--once 11') =>
   runTrial(settingsOf(`receiver --self --forward ${url} ${line}`), {
     stopped: new AbortController().signal,
     say: () => {},
@@ -38,14 +38,19 @@ t.test(
   'a good receiver holds all expectations, each kind was sent, and obeys the contract unless it is unknown',
   async (t) => {
     const receiver = await startOwnReceiver(t, key);
-    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 10 --seed 7');
+    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 11 --seed 7');
     t.strictSame(withoutLoad(notRun), []);
     t.strictSame(brokenOf(verdicts), []);
-    t.equal(webhooks, 10);
+    t.equal(webhooks, 11);
     t.strictSame(
-      kinds.map(({ kind, sent }) => [kind, sent]),
-      [['genuine', 10], ...MISDEEDS.map((kind) => [kind, { 'out-of-order': 2, burst: 500 }[kind as string] ?? 1])],
+      kinds.filter(({ kind }) => kind !== 'burst').map(({ kind, sent }) => [kind, sent]),
+      [
+        ['genuine', 11],
+        ...MISDEEDS.filter((kind) => kind !== 'burst').map((kind) => [kind, kind === 'out-of-order' ? 2 : 1]),
+      ],
     );
+    const { sent: burst = 0 } = kinds.find(({ kind }) => kind === 'burst') ?? {};
+    t.ok(burst > 0 && burst <= 500, `a burst of ${burst}`);
     for (const { median, p99 } of kinds) t.ok(median !== null && p99 !== null && median <= p99);
     t.match(
       kinds.find(({ kind }) => kind === 'forged-signature'),
@@ -63,8 +68,11 @@ t.test(
   },
 );
 
+/** Flaws of the store behind a receiver, which no answer shows. */
+type Keeping = 'keeps-one-of-each-transaction' | 'keeps-repetitions' | 'keeps-what-it-refuses';
+
 /** The kinds that each flaw breaks. */
-const FOUND: Readonly<Record<Flaw, readonly string[]>> = {
+const FOUND: Readonly<Record<Exclude<Flaw, Keeping>, readonly string[]>> = {
   'takes-forged': ['forged-signature', 'changed-body'],
   'takes-old': ['old-timestamp'],
   'fails-at-unknown': ['unknown-members'],
@@ -72,12 +80,14 @@ const FOUND: Readonly<Record<Flaw, readonly string[]>> = {
   'fails-at-new-types': ['unknown-type'],
   'fails-at-large': ['large-body'],
   'refuses-the-past': ['late'],
+  'verifies-what-it-has-parsed': ['other-spacing'],
 };
 /**
  * A run sends more than 500 webhooks, so flaws share receivers. No two flaws are at the same receivers of these, so the
  * receivers at which a kind is broken name its flaw.
  */
-const RECEIVERS: readonly (readonly Flaw[])[] = [
+const RECEIVERS: readonly (readonly Exclude<Flaw, Keeping>[])[] = [
+  ['verifies-what-it-has-parsed'],
   ['takes-forged', 'fails-at-unknown', 'fails-at-new-types', 'refuses-the-past'],
   ['takes-old', 'fails-at-unknown', 'fails-at-large', 'refuses-the-past'],
   ['fails-at-double', 'fails-at-new-types', 'fails-at-large', 'refuses-the-past'],
@@ -111,22 +121,22 @@ t.test('a kind that was never sent is NOT RUN, exit code 4', async (t) => {
   const { code, stdout } = await simulateHere(args);
   t.equal(code, 4, stdout);
   t.match(stdout, /^NOT RUN: the receiver at/);
-  t.match(stdout, /never sent: .*at least 10 webhooks must come/);
+  t.match(stdout, /never sent: .*at least 11 webhooks must come/);
 });
 
 t.test('text, JSON and JUnit name the kind that fails, exit code 1', async (t) => {
   const receiver = await startOwnReceiver(t, key, 'fails-at-double');
   const junit = join(t.testdir(), 'junit.xml');
-  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '10', '--junit', junit];
+  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '11', '--junit', junit];
   const plain = await lapelSim(...args);
   t.equal(plain.code, 1, plain.stderr);
-  t.match(plain.stdout, /10 of 11 expectations hold/);
+  t.match(plain.stdout, /11 of 12 expectations hold/);
   t.match(plain.stdout, /NOT OK +twice: 2xx within 15 s +1: 500 +median .*, 99 %/);
   t.match(readFileSync(junit, 'utf8'), /<testcase classname="receiver" name="twice: 2xx[^>]*>\n +<failure/);
-  t.match(readFileSync(junit, 'utf8'), /tests="11" failures="1" errors="0"/);
+  t.match(readFileSync(junit, 'utf8'), /tests="12" failures="1" errors="0"/);
   const { stdout, code } = await simulateHere([...args, '--json']);
   t.equal(code, 1);
-  t.match(JSON.parse(stdout), { webhooks: 10, kinds: [{ kind: 'genuine', answers: { 204: 10 } }] });
+  t.match(JSON.parse(stdout), { webhooks: 11, kinds: [{ kind: 'genuine', answers: { 204: 11 } }] });
 });
 
 t.test('a receiver that accepts no connection is exit code 3, and a wrong option 2', async (t) => {
@@ -141,4 +151,25 @@ t.test('a receiver that accepts no connection is exit code 3, and a wrong option
   wrong(`receiver --forward ${url} --self --application a --secret b`);
   wrong(`receiver --forward ${url} --load 5`);
   wrong('run smoke --junit out.xml');
+});
+
+for (const [flaw, shown, story] of [
+  [undefined, /^(\d+) of \1, 0 twice, 0 that had to be refused$/, []],
+  ['keeps-one-of-each-transaction', /^\d+ of \d+, 0 twice, 0 /, [/^msg_\w+ \(\S+\): was answered 2xx, and is not in/]],
+  ['keeps-repetitions', /, 1 twice, 0 that/, [/^msg_\w+ \(genuine\): is in the list twice/]],
+  ['keeps-what-it-refuses', /, 0 twice, 3 that had to be refused/, [/^msg_\w+: is in the list, and had to be refused/]],
+] as const) {
+  t.test(`the list of a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is judged`, async (t) => {
+    const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
+    const { verdicts } = await runSelf(receiver.url, `--once 11 --wait 0 --kept ${receiver.url}`);
+    const kept = verdicts.find(({ text }) => text.startsWith('kept:'));
+    t.match(kept, { holds: flaw === undefined, shown, story });
+    t.strictSame(brokenOf(verdicts), flaw === undefined ? [] : [kept]);
+  });
+}
+
+t.test('a list that cannot be read is a wrong option', async (t) => {
+  const receiver = await startOwnReceiver(t, key);
+  const wrong = runSelf(receiver.url, `--once 1 --kept ${join(t.testdir(), 'missing')}`);
+  await t.rejects(wrong, { message: /^--kept: cannot be read: ENOENT/ });
 });

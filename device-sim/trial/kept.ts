@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import type { Verdict } from '../report/record.ts';
+import { pause, type Timers } from '../timers.ts';
+import type { Kind } from './kinds.ts';
+
+/** Kinds that a receiver accepts and may drop all the same, because it does not know their type. */
+const MAY_BE_DROPPED: readonly Kind[] = ['unknown-type'];
+const LOOK_MILLISECONDS = 100;
+const MOST_TOLD = 5;
+/** An id of a webhook in any text: a line of a file, or a member of JSON. */
+const ID = /msg_\w+/g;
+
+/** The webhooks that the receiver has accepted, and so must have kept. */
+export interface Accepted {
+  add(kind: Kind, webhookId: string): void;
+  all(): ReadonlyMap<string, Kind>;
+}
+
+export function createAccepted(): Accepted {
+  const ids = new Map<string, Kind>();
+  return {
+    add(kind, webhookId) {
+      if (!MAY_BE_DROPPED.includes(kind) && !ids.has(webhookId)) ids.set(webhookId, kind);
+    },
+    all: () => ids,
+  };
+}
+
+/** The text of the list: a file, or the answer to a GET. */
+async function textOf(place: string): Promise<string> {
+  if (!/^https?:/.test(place)) return readFile(place, 'utf8');
+  const answer = await fetch(place);
+  if (!answer.ok) throw new Error(`${place} is answered ${answer.status}`);
+  return answer.text();
+}
+
+interface Compared {
+  readonly missing: readonly string[];
+  readonly twice: readonly string[];
+  readonly refused: readonly string[];
+}
+
+/** Compares the list with the webhooks that were accepted, and with those that had to be refused. */
+function compare(text: string, accepted: ReadonlyMap<string, Kind>, refused: ReadonlySet<string>): Compared {
+  const times = new Map<string, number>();
+  for (const [id] of text.matchAll(ID)) times.set(id, (times.get(id) ?? 0) + 1);
+  return {
+    missing: [...accepted.keys()].filter((id) => !times.has(id)),
+    twice: [...times].flatMap(([id, count]) => (count > 1 && accepted.has(id) ? [id] : [])),
+    refused: [...times.keys()].filter((id) => refused.has(id) && !accepted.has(id)),
+  };
+}
+
+/**
+ * Judges the list of the webhooks that the receiver has kept: each accepted one must be there, once, and none that it had to
+ * refuse. It may come a little later than the answers. Rejects if the list cannot be read.
+ */
+export async function keptVerdict(
+  place: string,
+  { accepted, refused }: { accepted: ReadonlyMap<string, Kind>; refused: ReadonlySet<string> },
+  { timers, stopped, patience }: { timers: Timers; stopped: AbortSignal; patience: number },
+): Promise<Verdict> {
+  const until = timers.now() + patience;
+  let found = compare(await textOf(place), accepted, refused);
+  while (found.missing.length > 0 && timers.now() < until && !stopped.aborted) {
+    await pause(timers, LOOK_MILLISECONDS, stopped);
+    found = compare(await textOf(place), accepted, refused);
+  }
+  const { missing, twice } = found;
+  const story = [
+    ...missing.map((id) => `${id} (${accepted.get(id)}): was answered 2xx, and is not in the list`),
+    ...twice.map((id) => `${id} (${accepted.get(id)}): is in the list twice`),
+    ...found.refused.map((id) => `${id}: is in the list, and had to be refused`),
+  ];
+  const wrong = missing.length + twice.length + found.refused.length;
+  return {
+    text: 'kept: each accepted webhook once, and no other',
+    phase: null,
+    holds: wrong === 0,
+    measurable: true,
+    value: wrong,
+    shown: `${accepted.size - missing.length} of ${accepted.size}, ${twice.length} twice, ${found.refused.length} that had to be refused`,
+    story: story.slice(0, MOST_TOLD),
+  };
+}
