@@ -21,3 +21,24 @@ t.test('devices whose commands the database did not store wait, and get them whe
   t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 5 } });
   await checkCounts(t, rolloutId);
 });
+
+t.test('a result that cannot be stored ends neither the service nor the rollout', async (t) => {
+  const { world, device, start, commands, read } = await startRollouts(t, 1, { database: 'sqlite' });
+  const rolloutId = await start();
+  const [[deviceId = '', command] = []] = await commands();
+  const result = { transactionId: command?.transactionId ?? 0, status: 'succeeded' } as const;
+  const raw = await world.raw();
+  for (const what of [`UPDATE ON transactions WHEN NEW.status = 'succeeded'`, 'INSERT ON deliveries']) {
+    const repair = await raw.breakWrites(what);
+    const link = await world.connect(device(deviceId));
+    link.publish('acks', result);
+    await link.closed;
+    await world.idle();
+    t.match(await read(rolloutId), { counts: { unfinished: 1 } }, what);
+    await repair();
+  }
+  const link = await world.connect(device(deviceId));
+  await link.ack(result);
+  await world.idle();
+  t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 1 } });
+});

@@ -71,7 +71,13 @@ export function createEnds({ clock, metrics, watch, marks, onFinished, cancelled
     if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
     const finished: Finished = { ...record, status };
     for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
-    const taken = onFinished.map((take) => take(unit, finished));
+    const taken = onFinished.map((take) => {
+      const one = take(unit, finished);
+      // If another one, or a statement below, fails at once, nobody waits for this promise any more. Its rejection would then
+      // end the service.
+      one.written?.catch(() => undefined);
+      return one;
+    });
     for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
     updateTransaction(unit, finished, due);
     if (finished.endedEarly) setEarlyEnd(unit, transactionId, finished.supersededBy);
