@@ -5,7 +5,7 @@ import type { Deed } from './plan.ts';
 /** Milliseconds for which devices are blocked. */
 const BLOCKED_FOR = 10_000;
 
-/** The administrators of a world. What they do may fail, as the service may be away; then nobody does it again. */
+/** The administrators of a world. Their calls may fail, as the service may be away; nobody repeats them then. */
 export function createAdministrators(
   access: { baseUrl: string; token: string },
   chance: Random,
@@ -42,9 +42,9 @@ export function createAdministrators(
   async function blockDevices(): Promise<void> {
     const devices = await listed('listFleetDevices', 'devices');
     const { deviceId } = devices[Math.trunc(chance() * devices.length)] ?? {};
-    if (deviceId === undefined) return;
+    if (typeof deviceId !== 'string') return;
     after(BLOCKED_FOR, () => void letIn());
-    const filter = { prefix: String(deviceId).slice(0, 15) };
+    const filter = { prefix: deviceId.slice(0, 15) };
     await admin('startDeviceAction', { body: { action: 'block', filter } });
   }
 

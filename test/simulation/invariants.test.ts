@@ -7,6 +7,7 @@ import { patchedFiles } from '../breakages/planted-copy.ts';
 import { DatabaseEyes } from './database-eyes.ts';
 import { FAULTS } from './faults.ts';
 import { ALWAYS, AT_THE_END, createInvariants } from './invariants.ts';
+import { BEGIN } from './time.ts';
 
 /** Rows that keep all promises: a device, its application, a finished command with its webhook, a rollout that is paused. */
 const SOUND = `
@@ -112,7 +113,13 @@ t.test('a number stays that of one command, and a result stays', async (t) => {
   invariants.forget();
   database.exec(`UPDATE transactions SET device_id = '3'`);
   invariants.look(4);
+  t.notMatch(invariants.broken().join(), /only the old is removed/);
   t.equal(invariants.broken().length, 4, 'after a kill, commits that were not on the disk have not taken place');
+  database.exec(`UPDATE transactions SET completed_at = ${BEGIN * 1000}`);
+  invariants.look(5);
+  database.exec('DELETE FROM transactions');
+  invariants.look(6);
+  t.match(invariants.broken().join(), /only the old is removed/);
   database.close();
   eyes.use(undefined);
 });

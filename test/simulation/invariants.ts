@@ -1,4 +1,5 @@
 import type { DatabaseEyes } from './database-eyes.ts';
+import { BEGIN } from './time.ts';
 
 type Row = Record<string, unknown>;
 
@@ -153,10 +154,15 @@ export const AT_THE_END: Readonly<Record<string, Invariant>> = {
   },
 };
 
+/** Milliseconds for which a finished command is kept (LAPEL_RETENTION_DAYS). */
+const KEPT = 90 * 86_400_000;
+
 /** A command as it was seen before. */
 interface Seen {
   readonly of: string;
   readonly ended: string | null;
+  /** Microseconds since 1970. */
+  readonly completedAt: number | null;
 }
 
 /** Looks at the database of a world again and again, and notes what breaks a promise. */
@@ -174,12 +180,20 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
   function remember(at: number): void {
     const rows = eyes.rows(
       `SELECT transaction_id AS id, device_id || ' ' || operation || ' ' || created_at AS "of",
-         CASE WHEN completed_at IS NULL THEN NULL ELSE status || COALESCE(error_code, '') || completed_at END AS ended
+         CASE WHEN completed_at IS NULL THEN NULL ELSE status || COALESCE(error_code, '') || completed_at END AS ended,
+         completed_at AS "completedAt"
        FROM transactions`,
     );
     const now = new Map<number, Seen>();
     for (const row of rows) {
-      const [id, one] = [Number(row['id']), { of: String(row['of']), ended: row['ended'] as string | null }];
+      const [id, one] = [
+        Number(row['id']),
+        {
+          of: String(row['of']),
+          ended: row['ended'] as string | null,
+          completedAt: row['completedAt'] as number | null,
+        },
+      ];
       now.set(id, one);
       const before = seen.get(id);
       if (!before) continue;
@@ -187,6 +201,10 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
       else if (before.ended !== null && before.ended !== one.ended)
         note('a result stays', at, { id, ...before, now: one });
     }
+    const young = (BEGIN + at - KEPT) * 1000;
+    for (const [id, before] of seen)
+      if (isTimeRight && before.completedAt !== null && before.completedAt > young && !now.has(id))
+        note('only the old is removed', at, { id, ...before });
     seen = now;
   }
 

@@ -17,7 +17,7 @@ export interface Told {
   readonly took: number;
 }
 
-/** A world that told nothing but its end. */
+/** A world that ended without a word. */
 export const untold = (seed: number, text: string): Told => ({
   seed,
   broken: [text],

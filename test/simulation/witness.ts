@@ -5,7 +5,7 @@ import { createMeetings, eventOfCall, type Meetings } from './meetings.ts';
 import { SHORT } from './pace.ts';
 import { isTimeRight, type Plan } from './plan.ts';
 
-/** What a world has shown besides the books of the simulator. */
+/** The facts of a world that are not in the books of the simulator. */
 export interface Seen {
   /** The invariants that did not hold, each with the moment and the row that was found first. */
   readonly broken: readonly string[];

@@ -17,6 +17,8 @@ import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import { createMetrics } from '../../src/metrics.ts';
 import { CLI_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
+import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
+import { PLANTED } from '../../test/simulation/planted.ts';
 import { rowsOf, PAGE as TRIALS_PAGE } from './trial/passes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -192,6 +194,18 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Check', 'Figure', ''],
         Object.entries(CHECKS).map(([name, { figure, about }]) => [code(name), code(figure), about]),
+      ),
+  },
+  'docs/contributing/simulation.md': {
+    invariants: () =>
+      table(
+        ['Invariant', 'Promise', 'Made in'],
+        Object.entries({ ...ALWAYS, ...AT_THE_END }).map(([name, { promise, by }]) => [name, promise, code(by)]),
+      ),
+    'faults of meetings': () =>
+      table(
+        ['Fault', 'Moments that meet'],
+        PLANTED.map(({ name, about }) => [code(name), about]),
       ),
   },
   [TRIALS_PAGE]: {
