@@ -20,8 +20,8 @@ export class DatabaseEyes {
     return this.#file !== undefined;
   }
 
-  /** The rows of a statement; none while the service is away. */
-  rows(text: string): Row[] {
+  /** The rows of a statement, in which `:now` is a time in microseconds; none while the service is away. */
+  rows(text: string, now = 0): Row[] {
     if (this.#file === undefined) return [];
     this.#connection ??= new Sqlite(this.#file, { readonly: true });
     let statement = this.#statements.get(text);
@@ -29,6 +29,6 @@ export class DatabaseEyes {
       statement = this.#connection.prepare(text);
       this.#statements.set(text, statement);
     }
-    return statement.all() as Row[];
+    return (text.includes(':now') ? statement.all({ now }) : statement.all()) as Row[];
   }
 }

@@ -43,6 +43,9 @@ const BROKEN: Readonly<Record<string, string>> = {
   'usage of a developer': `UPDATE developer_usage SET versions = 2`,
   'one result': `UPDATE transactions SET parameters = '{}'`,
   'nobody forgets a command': `${QUEUED} VALUES (2, '1', 'app', 'x', 'queued', 0, 0, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL)`,
+  'commands move': `${QUEUED} VALUES (2, '1', 'app', 'x', 'queued', 1, 0, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL);
+    INSERT INTO lives VALUES (1, 'life', '', 1);
+    INSERT INTO connection_log (device_id, fact_id, kind, at, last_at, count, is_open) VALUES ('1', 'f', 'connected', 2, 2, 1, 1)`,
   'delivered is said by the device': `UPDATE transactions SET published_at = NULL`,
   'one webhook per result': `INSERT INTO deliveries (application_id, delivery_id, transaction_id, setting, type, body, status,
     attempts, created_at, updated_at) VALUES ('app', 'm2', 1, 'deviceEvent', 'transaction.succeeded', '{}', 'gone', 1, 5, 5)`,

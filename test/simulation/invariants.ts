@@ -63,6 +63,19 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
     by: 'docs/architecture.md',
     rows: `SELECT transaction_id, status FROM transactions WHERE completed_at IS NULL AND due = 0`,
   },
+  'commands move': {
+    promise: 'a command for a device that has been connected for a minute, and has room for it, is published',
+    by: 'README.md',
+    isTimeless: false,
+    rows: `SELECT transaction_id, device_id FROM transactions t WHERE due = 1 AND attempts = 0
+       AND created_at < :now - 60000000
+       AND (SELECT c.kind || c.is_open FROM connection_log c WHERE c.device_id = t.device_id
+         AND c.at >= (SELECT begun_at FROM lives) ORDER BY c.fact_id DESC LIMIT 1) = 'connected1'
+       AND (SELECT c.last_at FROM connection_log c WHERE c.device_id = t.device_id ORDER BY c.fact_id DESC LIMIT 1)
+         < :now - 60000000
+       AND (SELECT count(*) FROM transactions o WHERE o.device_id = t.device_id AND o.due = 1 AND o.attempts > 0) < 16
+       AND NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)`,
+  },
   'delivered is said by the device': {
     promise: 'a command is delivered only after it was published, and an attempt was counted',
     by: 'docs/architecture.md',
@@ -211,7 +224,7 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
   function look(invariants: Readonly<Record<string, Invariant>>, at: number): void {
     for (const [name, { rows, isTimeless = true }] of Object.entries(invariants)) {
       if (!isTimeless && !isTimeRight) continue;
-      const [row] = eyes.rows(rows);
+      const [row] = eyes.rows(rows, (BEGIN + at) * 1000);
       if (row) note(name, at, row);
     }
   }
