@@ -70,7 +70,9 @@ export function createTimerWheel(real: Timers): Timers {
     const turn = (Math.floor(current / SLOTS) + 1) * SLOTS;
     for (let tick = current + 1; tick < turn; tick += 1) if (!isEmpty(near[tick % SLOTS]!)) return tick;
     // Turns without a task are passed over, so a fleet at rest wakes nobody.
-    for (let tick = turn; ; tick += SLOTS) if (!isEmpty(far[(tick / SLOTS) % SLOTS]!)) return tick;
+    for (let tick = turn; tick < turn + SLOTS * SLOTS; tick += SLOTS)
+      if (!isEmpty(far[(tick / SLOTS) % SLOTS]!)) return tick;
+    return turn;
   }
 
   /** Sets the real timer to the next tick at which something must be done. */

@@ -149,7 +149,8 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
 
   /** Remembers a time that is believed: after a leap, rows have times that nobody may take for those of a right clock. */
   async function note(): Promise<void> {
-    if (!held()) await witness.note(clock.now());
+    // A clock that is behind is no proof of an earlier time: what was seen stays seen.
+    if (!held()) await witness.note(Math.max(clock.now(), seenAt));
     else if (anchor) await witness.note(Math.round(steadyTime(anchor)));
   }
 

@@ -97,3 +97,18 @@ t.test('a connection is not ended while it waits for its next request, after one
   await client.closed;
   t.same(statuses(), ['200', '200', '200']);
 });
+
+t.test('a late body has its time also when its request was answered before', async (t) => {
+  const { clock, client, release, statuses } = await late(
+    t,
+    `${HELD}POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 16\r\n\r\n{"client`,
+  );
+  await release();
+  await until(() => client.socket.destroyed || statuses().length === 2);
+  t.same(statuses(), ['200', '403']);
+  clock.advance(TIME - 1);
+  client.socket.write('I');
+  clock.advance(1);
+  await client.closed.catch(() => undefined); // bytes that nobody has read make a reset of the end
+  t.ok(client.socket.destroyed);
+});

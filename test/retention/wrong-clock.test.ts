@@ -121,6 +121,19 @@ t.test('a clock that leaps in the first minute of a service is not confirmed by 
   t.equal(await rows(), before);
 });
 
+t.test('a clock that was behind at the start is believed when it is put right', async (t) => {
+  const { world } = await withRows(t);
+  await sweep(world);
+  await world.restart(() => world.clock.set(-30 * DAY));
+  await sweep(world);
+  world.clock.set(30 * DAY);
+  for (let look = 0; look < 3; look += 1) {
+    world.clock.advance(10_000);
+    await world.idle();
+  }
+  t.equal(await held(world), 0);
+});
+
 t.test('the server of the database is a witness whose clock shows that this one is wrong', async (t) => {
   let behind = 0;
   const clock = createFakeClock();

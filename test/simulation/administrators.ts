@@ -1,9 +1,21 @@
-import { createAdminClient } from '@lapel/device-sim/customer/service-client';
+import { createAdminClient, type Reply } from '@lapel/device-sim/customer/service-client';
 import type { Random } from '@lapel/device-sim/random';
 import type { Deed } from './plan.ts';
 
 /** Milliseconds for which devices are blocked. */
 const BLOCKED_FOR = 10_000;
+
+/** Throws if the service does not know such a call: then the deed would never take place. */
+function checked(reply: Reply): Reply {
+  if (reply.status === 400 || reply.status === 401 || reply.status === 405 || reply.status === 422) {
+    const text = JSON.stringify(reply.body);
+    throw new Mistaken(`the call of an administrator was answered ${reply.status}: ${text}`);
+  }
+  return reply;
+}
+
+/** The call of an administrator is wrong, so the world shows nothing. */
+class Mistaken extends Error {}
 
 /** The administrators of a world. Their calls may fail, as the service may be away; nobody repeats them then. */
 export function createAdministrators(
@@ -11,6 +23,7 @@ export function createAdministrators(
   chance: Random,
   after: (milliseconds: number, task: () => void) => void,
   restart: () => Promise<void>,
+  mistaken: (error: Error) => void,
 ) {
   const admin = createAdminClient(access);
 
@@ -18,7 +31,7 @@ export function createAdministrators(
     name: 'listFleetDevices' | 'listFleetRollouts',
     member: string,
   ): Promise<Record<string, unknown>[]> {
-    const { body } = await admin(name, { query: { limit: 100 } });
+    const { body } = checked(await admin(name, { query: { limit: 100 } }));
     return (body[member] ?? []) as Record<string, unknown>[];
   }
 
@@ -45,12 +58,12 @@ export function createAdministrators(
     if (typeof deviceId !== 'string') return;
     after(BLOCKED_FOR, () => void letIn());
     const filter = { prefix: deviceId.slice(0, 15) };
-    await admin('startDeviceAction', { body: { action: 'block', filter } });
+    checked(await admin('startDeviceAction', { body: { action: 'block', filter } }));
   }
 
   const deeds: Record<Deed['does'], () => Promise<unknown>> = {
-    'new-signing-key': () => admin('renewSigningKey', { body: {} }),
-    'new-store-key': () => admin('renewObjectStoreKey', { body: {} }),
+    'new-signing-key': async () => checked(await admin('renewSigningKey', { body: {} })),
+    'new-store-key': async () => checked(await admin('renewObjectStoreKey', { body: {} })),
     'end-connections': endConnections,
     'pause-rollouts': pauseRollouts,
     'block-devices': blockDevices,
@@ -58,7 +71,9 @@ export function createAdministrators(
   };
   return {
     do(does: Deed['does']): void {
-      deeds[does]().catch(() => undefined);
+      deeds[does]().catch((error: unknown) => {
+        if (error instanceof Mistaken) mistaken(error);
+      });
     },
   };
 }

@@ -12,6 +12,9 @@ export function createErrors(plan: Pick<Plan, 'spells' | 'aims'>) {
   let first: string | undefined;
   return {
     broken: (): string[] => (first === undefined ? [] : [first]),
+    mistaken(text: string): void {
+      first ??= text;
+    },
     logged(at: number, line: string): void {
       if (first !== undefined) return;
       const { level, msg } = JSON.parse(line) as { level: number; msg: string };

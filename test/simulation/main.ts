@@ -16,7 +16,8 @@ const HELP = `npm run simulate -- [options]
 
 Plays worlds: the whole service, its devices, its customer and its receiver in one process, with a time, a network and a
 disk of their own. A seed decides everything, and the same seed does the same again. It prints each world that breaks a
-promise, and the command that plays it again. The exit code is 0 if none does, 1 if one does, 2 for a wrong command line.
+promise, and the command that plays it again. The exit code is 0 if none does, 1 if one does or did
+not take place, 2 for a wrong command line.
 
   --seed N       the first seed (1)
   --count N      how many seeds are played (20)
@@ -134,7 +135,8 @@ await Promise.all(
 if (values.meetings) process.stdout.write(meetingsText(played.map(({ meetings }) => meetings)));
 const broken = played.filter((told) => told.broken.length > 0).sort((one, two) => one.seed - two.seed);
 const [first] = broken;
-process.stdout.write(`\n${played.length} worlds, ${broken.length} broken\n`);
+const notRun = played.filter((told) => told.notRun.length > 0).length;
+process.stdout.write(`\n${played.length} worlds, ${broken.length} broken, ${notRun} did not take place\n`);
 if (first) {
   const plan = plans.find(({ seed }) => seed === first.seed)!;
   const saved = values.shrink
@@ -157,4 +159,4 @@ if (first) {
     `Again: npm run simulate -- ${again}${values.break === undefined ? '' : ` --break ${values.break}`}\n`,
   );
 }
-process.exitCode = broken.length > 0 ? 1 : 0;
+process.exitCode = broken.length > 0 || notRun > 0 ? 1 : 0;

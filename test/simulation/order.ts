@@ -1,22 +1,25 @@
 import type { RunRecord } from '@lapel/device-sim/report/record';
 
-/** The verdicts that count a command which came after a later one. */
-const ABOUT_ORDER = ['unordered == 0', 'violations == 0'];
 const DISORDER = /command (\d+) came after command \d+/;
-const VIOLATION = 'the service broke the contract';
+/** A device says so of its own observation; the books of the customer have a sentence of their own beside it. */
+const BY_DEVICE = 'the service broke the contract';
+const TIMES = / \((\d+) times\)$/;
 
 /**
- * The verdicts about the order of commands that do not count: a command that a pause of its rollout has held back comes
- * after later ones, as it must, and the books of the simulator do not know of the pause when it comes.
+ * The verdicts that do not count, because each breach that they counted is the order of a command that a pause of its
+ * rollout has held back: it comes after later ones, as it must, and nobody outside of the service knows of the pause then.
  */
 export function excusedVerdicts(
-  { troubles, troublesNotShown }: Pick<RunRecord, 'troubles' | 'troublesNotShown'>,
+  { troubles, verdicts }: Pick<RunRecord, 'troubles' | 'verdicts'>,
   heldBack: ReadonlySet<number>,
 ): readonly string[] {
-  if (troublesNotShown > 0) return [];
-  const isExcused = (text: string): boolean => {
-    const found = DISORDER.exec(text);
-    return found ? heldBack.has(Number(found[1])) : !text.includes(VIOLATION);
-  };
-  return troubles.every(isExcused) ? ABOUT_ORDER : [];
+  const excused = { 'unordered == 0': 0, 'violations == 0': 0 };
+  for (const text of troubles) {
+    const [, id] = DISORDER.exec(text) ?? [];
+    if (id === undefined || !heldBack.has(Number(id))) continue;
+    excused[text.includes(BY_DEVICE) ? 'violations == 0' : 'unordered == 0'] += Number(TIMES.exec(text)?.[1] ?? 1);
+  }
+  return Object.entries(excused).flatMap(([name, count]) =>
+    verdicts.some(({ text, value }) => text === name && value === count) ? [name] : [],
+  );
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
-
 import { join } from 'node:path';
 import type { RunRecord } from '@lapel/device-sim/report/record';
 import type { Scale } from '@lapel/device-sim/scenario/scale';
@@ -134,6 +133,7 @@ export async function play(
       randomOf(PARTS.administrators),
       (milliseconds, task) => time.plan(milliseconds, 'administrator', task),
       () => service.control.play({ fault: 'restart', lasts: 0, node: null }),
+      ({ message }) => witness.mistaken(message),
     );
     const act = (does: Deed['does']): void => {
       witness.met(does);

@@ -55,6 +55,12 @@ function afterCrash(from: string, to: string, more: number): void {
   writeFileSync(join(to, `${DATABASE}-wal`), logOnDisk(from, more));
 }
 
+/** Ends a service as its program does at SIGTERM: it answers on for a moment, and then closes. */
+async function endService(service: Service | undefined): Promise<void> {
+  await service?.leave();
+  await service?.[Symbol.asyncDispose]();
+}
+
 /** The service of a world: it is started, killed, stopped, and made to stand still. */
 export function createWorldService({
   root,
@@ -122,12 +128,7 @@ export function createWorldService({
     witness.closes();
     const { program, folder, service } = ending;
     const ended = Promise.withResolvers<void>();
-    time.plan(
-      0,
-      'SIGTERM',
-      () => void (service?.[Symbol.asyncDispose]() ?? Promise.resolve()).then(ended.resolve, ended.reject),
-      program,
-    );
+    time.plan(0, 'SIGTERM', () => void endService(service).then(ended.resolve, ended.reject), program);
     await ended.promise;
     program.isAlive = false;
     network.drop(program);

@@ -42,6 +42,8 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace'>) {
       if (event !== undefined) meetings.note(event);
     },
     logged: errors.logged,
+    /** Called when a part of the world itself is wrong. */
+    mistaken: errors.mistaken,
     /** Called when the service has opened its database. */
     opened: (file: string): void => eyes.use(file),
     /** Called before the service closes its database. */

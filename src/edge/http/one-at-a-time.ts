@@ -101,10 +101,10 @@ export function oneAtATime({ clock, timeouts, serve, addressOf, onDone, onRefuse
     socket.resume();
   }
 
-  /** Gives the client time for the rest of a late request, or of a late head. */
-  function giveTime(connection: Connection, milliseconds: number): void {
+  /** Gives the client time for a late head, or for the rest of a late request. */
+  function giveTime(connection: Connection, milliseconds: number, request?: IncomingMessage): void {
     connection.stopTime = clock.after(milliseconds, () => {
-      if (!connection.inWork?.request.complete) onSlow(connection.socket);
+      if (!request?.complete) onSlow(connection.socket);
     });
   }
 
@@ -112,9 +112,10 @@ export function oneAtATime({ clock, timeouts, serve, addressOf, onDone, onRefuse
     const { socket } = connection;
     const { request, response, isLate } = exchange;
     connection.inWork = exchange;
-    if (isLate && !request.complete) giveTime(connection, timeouts.whole);
+    if (isLate && !request.complete) giveTime(connection, timeouts.whole, request);
     response.once('close', () => {
-      connection.stopTime();
+      // A request can be answered before all of it has come; Node does not count its time any more.
+      if (request.complete) connection.stopTime();
       connection.inWork = undefined;
       onDone(socket);
       if (socket.destroyed) forget(connection);

@@ -1,0 +1,29 @@
+import type { RunRecord } from '@lapel/device-sim/report/record';
+import t from 'tap';
+import { excusedVerdicts } from './order.ts';
+
+type Given = Pick<RunRecord, 'troubles' | 'verdicts'>;
+const given = (troubles: readonly string[], counts: Readonly<Record<string, number>>): Given => ({
+  troubles,
+  verdicts: Object.entries(counts).map(([text, value]) => ({ text, value, holds: value === 0 })) as never,
+});
+const BARE = 'device 1: command 5 came after command 7';
+const OWN = '1: the service broke the contract: command 5 came after command 7';
+const HELD = new Set([5]);
+
+t.test('only the order of commands that a pause has held back is excused', async (t) => {
+  const both = given([BARE, OWN], { 'unordered == 0': 1, 'violations == 0': 1 });
+  t.same(excusedVerdicts(both, HELD), ['unordered == 0', 'violations == 0']);
+  t.same(excusedVerdicts(both, new Set()), [], 'another command');
+  t.same(excusedVerdicts(given([BARE, OWN], { 'unordered == 0': 1, 'violations == 0': 2 }), HELD), ['unordered == 0']);
+  t.same(
+    excusedVerdicts(
+      given(['the cancel of command 5 came, although the command had succeeded'], { 'violations == 0': 1 }),
+      HELD,
+    ),
+    [],
+    'another breach',
+  );
+  t.same(excusedVerdicts(given([`${BARE} (3 times)`], { 'unordered == 0': 3 }), HELD), ['unordered == 0']);
+  t.same(excusedVerdicts(given([`${BARE} (3 times)`], { 'unordered == 0': 4 }), HELD), []);
+});
