@@ -40,7 +40,9 @@ const PAGES = 10;
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 
 /** `takenBack`: a rollout has taken the command back before it was published. */
-type TransactionVerdict = { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' } | { kind: 'lost'; why: string };
+type TransactionVerdict =
+  | { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' }
+  | { kind: 'lost'; why: string; isUndelivered?: boolean };
 
 export function createSettling({
   lapel,
@@ -137,9 +139,8 @@ export function createSettling({
       return lost(`the service says "${status}", but the device got the later command ${later} instead`);
     const waited = onlineFor(deviceId, owed.acceptedAt ?? 0);
     if (deliveredAt !== null || waited < DELIVERY_MILLISECONDS) return { kind: 'unanswered' };
-    return lost(
-      `the service says "${status}", but the device, connected for ${seconds(waited)}, has not got the command`,
-    );
+    const why = `the service says "${status}", but the device, connected for ${seconds(waited)}, has not got the command`;
+    return { kind: 'lost', why, isUndelivered: true };
   }
 
   async function pendingDeliveries(): Promise<{ deliveryId: string }[]> {
@@ -208,9 +209,13 @@ export function createSettling({
     const pending = await fetchPending();
     const verdicts = await inParallel(owed, PARALLEL_REQUESTS, (one) => judge(one, pending));
     if (verdicts.some(({ kind }) => kind === 'lost') || events.length > 0) await grace();
+    // A device may find out late that its connection is dead, and gets its commands on the next one.
+    const arrived = new Set(ledger.owed().flatMap((one) => (one.deliveredAt === null ? [] : [one.transactionId])));
     for (const [index, { transactionId }] of owed.entries()) {
-      const verdict = verdicts[index];
-      if (!verdict || ledger.outcomeOf(transactionId) !== undefined) continue;
+      const judged = verdicts[index];
+      if (!judged || ledger.outcomeOf(transactionId) !== undefined) continue;
+      const isThere = judged.kind === 'lost' && judged.isUndelivered && arrived.has(transactionId);
+      const verdict: TransactionVerdict = isThere ? { kind: 'unanswered' } : judged;
       if (verdict.kind === 'lost') ledger.lose(transactionId, verdict.why, timers.now());
       else if (verdict.kind === 'takenBack') ledger.takenBack(transactionId);
       else {

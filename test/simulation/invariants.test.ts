@@ -56,7 +56,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   'audit is complete': `INSERT INTO audit_chain (one, position, hash, cut_position, cut_hash, first_id)
     VALUES (1, 3, '', 0, '', 0) ON CONFLICT (one) DO UPDATE SET position = 3`,
   'nothing after a pause': `${QUEUED} VALUES (2, '1', 'app', 'x', 'queued', 1, 1, 1, 1, 11, NULL, 'r', NULL, NULL, NULL)`,
-  'expired is not done': `${QUEUED} VALUES (2, '1', 'app', 'x', 'failed', 0, 1, 1, 1, 9, NULL, NULL, 'EXPIRED', 8, 10)`,
+  'expired is not done': `${QUEUED} VALUES (2, '1', 'app', 'x', 'succeeded', 0, 1, 1, 1, 9, NULL, NULL, NULL, 8, 10)`,
   'commands come to their end': `${QUEUED} VALUES (2, '1', 'app', 'x', 'queued', 1, 0, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL);
     INSERT INTO lives VALUES (1, 'life', '', 1);
     INSERT INTO connection_log (device_id, fact_id, kind, at, last_at, count, is_open) VALUES ('1', 'f', 'connected', 2, 2, 1, 1)`,
@@ -123,6 +123,13 @@ t.test('a number stays that of one command, and a result stays', async (t) => {
   database.exec('DELETE FROM transactions');
   invariants.look(6);
   t.match(invariants.broken().join(), /only the old is removed/);
+  database.exec(`UPDATE rollouts SET publishes = 0`);
+  database.exec(`${QUEUED} VALUES (9, '1', 'app', 'x', 'queued', 1, 1, 1, 1, 2, NULL, 'r', NULL, NULL, NULL)`);
+  invariants.look(7);
+  t.notMatch(invariants.broken().join(), /nothing again/);
+  database.exec('UPDATE transactions SET attempts = 2 WHERE transaction_id = 9');
+  invariants.look(8);
+  t.match(invariants.broken().join(), /nothing again in a pause/);
   database.close();
   eyes.use(undefined);
 });

@@ -133,11 +133,11 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
        WHERE r.state = 'paused' AND t.published_at > e.at`,
   },
   'expired is not done': {
-    promise: 'a command that has expired was not published after its end',
+    promise: 'a command is not published for the first time after it has expired',
     by: 'docs/reference.md',
     isTimeless: false,
     rows: `SELECT transaction_id, published_at - expires_at AS micros FROM transactions
-       WHERE error_code = 'EXPIRED' AND published_at > expires_at`,
+       WHERE published_at > expires_at`,
   },
 };
 
@@ -171,6 +171,9 @@ const KEPT = 90 * 86_400_000;
 
 /** A command as it was seen before. */
 interface Seen {
+  /** The attempts of a command that a pause holds back, and the entry of that pause; null: nothing holds it back. */
+  readonly held: string | null;
+  readonly attempts: number;
   readonly of: string;
   readonly ended: string | null;
   /** Microseconds since 1970. */
@@ -193,8 +196,10 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
     const rows = eyes.rows(
       `SELECT transaction_id AS id, device_id || ' ' || operation || ' ' || created_at AS "of",
          CASE WHEN completed_at IS NULL THEN NULL ELSE status || COALESCE(error_code, '') || completed_at END AS ended,
-         completed_at AS "completedAt"
-       FROM transactions`,
+         completed_at AS "completedAt", attempts,
+         CASE WHEN completed_at IS NULL AND delivered_at IS NULL THEN
+           (SELECT rollout_id || ' ' || entries FROM rollouts r WHERE r.rollout_id = t.rollout_id AND publishes = 0) END AS held
+       FROM transactions t`,
     );
     const now = new Map<number, Seen>();
     for (const row of rows) {
@@ -204,6 +209,8 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
           of: String(row['of']),
           ended: row['ended'] as string | null,
           completedAt: row['completedAt'] as number | null,
+          held: row['held'] as string | null,
+          attempts: Number(row['attempts']),
         },
       ];
       now.set(id, one);
@@ -212,6 +219,8 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
       if (before.of !== one.of) note('no number twice', at, { id, before: before.of, now: one.of });
       else if (before.ended !== null && before.ended !== one.ended)
         note('a result stays', at, { id, ...before, now: one });
+      else if (before.held !== null && before.held === one.held && before.attempts < one.attempts)
+        note('nothing again in a pause', at, { id, ...before, now: one });
     }
     const young = (BEGIN + at - KEPT) * 1000;
     for (const [id, before] of seen)

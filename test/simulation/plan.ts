@@ -118,7 +118,9 @@ const SET_BY_ROLLOUTS = [
   { operation: 'setWifi', parameters: [{ ssid: 'depot', password: 'passwords are long' }] },
 ] as const satisfies readonly Pick<Action, 'operation' | 'parameters'>[];
 const OPERATORS = ['newCredential', 'moveDevice', 'replaceDevice'] as const;
-const NETWORKS = ['good', 'good', 'wifi', 'lte', 'tunnel', 'flaky'] as const;
+/** Longer than most commands live that can expire. */
+const LONG_AWAY = { away: '40 %', window: '80s' };
+const NETWORKS = ['good', 'good', 'wifi', 'lte', 'tunnel', 'flaky', LONG_AWAY] as const;
 export const release = (version: string) => ({ package: 'com.example.camera', version, size: '20 kB' });
 
 /** Expectations that hold in every world: the promises. */
@@ -212,7 +214,7 @@ export function planOf(seed: number): Plan {
       (action): Action => ({
         do: action,
         rate: `${between(2, 60)}/m`,
-        ...(maybe(0.2) && { expireIn: `${between(60, 90)}s` }),
+        ...(maybe(0.3) && { expireIn: `${between(60, 75)}s` }),
       }),
     ),
     ...some(READS, 0.2).map((action): Action => ({ do: action, rate: `${between(2, 20)}/m` })),
@@ -248,7 +250,7 @@ export function planOf(seed: number): Plan {
   );
   const more = choicesOf(createRandom(deriveSeed(seed, PARTS.surroundings)));
   const moreSpells: Spell[] = [
-    ...(more.maybe(0.2) ? [spellOf(more, 'full-disk', length)] : []),
+    ...(more.maybe(0.3) ? [spellOf(more, 'full-disk', length)] : []),
     ...(more.maybe(0.25) ? [{ ...spellOf(more, 'clock', length), by: more.one(LEAPS) }] : []),
   ];
   const deeds: Deed[] = [

@@ -12,6 +12,8 @@ export interface DiskConditions {
   milliseconds(): number;
   /** Whether it has no room for another page. */
   readonly isFull: boolean;
+  /** Whether this commit fails, because the disk has no room for the log. */
+  fails(): boolean;
 }
 
 /** The log of an open database. */

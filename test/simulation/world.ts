@@ -57,6 +57,7 @@ export function beginWorld(
     get isFull() {
       return isNow('full-disk');
     },
+    fails: () => isNow('full-disk') && ofDisk() < 0.5,
   };
   let program: Program | undefined;
   let ahead = 0;

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import type SqliteDatabase from 'better-sqlite3';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { world } from '../world.ts';
 import type { OpenLog } from '../world-parts.ts';
 
 interface Parts {
-  connection: SqliteDatabase.Database;
+  connection: Database;
   file: string;
   onError(cause: unknown): void;
 }
@@ -36,6 +36,18 @@ export const framesOf = (file: string): { frames: number; salt: string } => ({
 export function createLogThread({ connection, file }: Parts) {
   const { time, disk, logs } = world();
   const { frames, salt } = framesOf(file);
+  // Any commit can fail on a full disk, also one that adds no page to the database.
+  const prepare = connection.prepare.bind(connection);
+  connection.prepare = ((text: string) => {
+    const statement = prepare(text);
+    if (text !== 'COMMIT') return statement;
+    return {
+      run() {
+        if (disk.fails()) throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL');
+        return statement.run();
+      },
+    };
+  }) as unknown as typeof connection.prepare;
   const log: OpenLog = {
     syncedFrames: frames,
     salt,
