@@ -23,8 +23,8 @@ const OF_ARCHIVES = ['inflateRaw', 'deflateRaw', 'gzip', 'gunzip'] as const;
 const OF_KEYS = ['sign', 'verify', 'digest', 'generateKey', 'importKey', 'exportKey'] as const;
 
 /**
- * Lets work of the machine (files, keys, archives) take no time of the world, and brings its results in the order of its calls: which
- * of two ends first would be up to the machine.
+ * Lets work of the machine (files, keys, archives) take the time that the world gives it: which of two ends first would be up
+ * to the machine.
  */
 export async function replaceMachine(time: () => WorldTime): Promise<void> {
   const promised =
@@ -50,8 +50,16 @@ export async function replaceMachine(time: () => WorldTime): Promise<void> {
   const open = files['open'] as (...given: unknown[]) => Promise<{ close(): Promise<void> }>;
   files['open'] = async (...given: unknown[]) => {
     const opened = await open(...given);
-    const { close } = opened;
-    return Object.assign(opened, { close: () => time().outside(close()) });
+    const close = opened.close.bind(opened);
+    const { files: ofProgram = new Set() } = time().program;
+    const file = { close };
+    ofProgram.add(file);
+    return Object.assign(opened, {
+      close() {
+        ofProgram.delete(file);
+        return time().outside(close());
+      },
+    });
   };
   files['opendir'] = async (path: string) => fs['readdirSync']!(path, { withFileTypes: true });
   for (const name of OF_HANDLES) {

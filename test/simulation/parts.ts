@@ -10,4 +10,5 @@ export const PARTS = {
   ids: 8,
   surroundings: 9,
   administrators: 10,
+  machine: 11,
 } as const;

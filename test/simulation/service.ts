@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServiceControl } from '@lapel/device-sim/service/service-fault';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Service } from '../../src/service.ts';
 import { PARTS } from './parts.ts';
 import type { Program } from './time.ts';
@@ -57,8 +58,12 @@ function afterCrash(from: string, to: string, more: number): void {
 
 /** Ends a service as its program does at SIGTERM: it answers on for a moment, and then closes. */
 async function endService(service: Service | undefined): Promise<void> {
-  await service?.leave();
-  await service?.[Symbol.asyncDispose]();
+  try {
+    await service?.leave();
+    await service?.[Symbol.asyncDispose]();
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error; // the last writes have no room on a full disk; its program ends all the same
+  }
 }
 
 /** The service of a world: it is started, killed, stopped, and made to stand still. */
@@ -99,7 +104,8 @@ export function createWorldService({
       try {
         return await start();
       } catch (error) {
-        if (!disk.isFull || tries === MOST_STARTS || !life) throw error;
+        const isDiskFull = disk.isFull || isDatabaseAway(error);
+        if (!isDiskFull || tries === MOST_STARTS || !life) throw error;
         const { program, folder } = life;
         program.isAlive = false;
         network.drop(program);
@@ -114,6 +120,7 @@ export function createWorldService({
     const { program, folder } = life;
     program.isAlive = false;
     network.drop(program);
+    for (const file of program.files ?? []) file.close().catch(() => undefined);
     witness.killed();
     afterCrash(folder, folderOf(lives + 1), chance() < 0.5 ? 0 : chance());
     logs.get(join(folder, DATABASE))?.close();

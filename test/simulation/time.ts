@@ -13,6 +13,8 @@ export interface Program {
   ahead: number;
   /** The moment at which it goes on; before, it stands still. */
   resumesAt: number;
+  /** The files that it has open: the system closes them when it is killed. */
+  readonly files?: Set<{ close(): Promise<void> }>;
 }
 
 interface Event {
@@ -22,6 +24,8 @@ interface Event {
   readonly program: Program;
   readonly kind: string;
   task: (() => void) | undefined;
+  /** Called in place of the task when the program was killed. */
+  readonly lost: (() => void) | undefined;
 }
 
 const isBefore = (one: Event, two: Event): boolean => one.at < two.at || (one.at === two.at && one.order < two.order);
@@ -70,6 +74,11 @@ const turnOfTheLoop = setImmediate;
 /** The turn after which all callbacks have run that need no event: promises, and process.nextTick. */
 const settled = (): Promise<void> => new Promise((resolve) => turnOfTheLoop(resolve));
 
+function closeFile(opened: unknown): void {
+  if (opened instanceof Object && 'fd' in opened && 'close' in opened)
+    (opened as { close(): Promise<void> }).close().catch(() => undefined);
+}
+
 /** The world waits for something that cannot happen, or goes round in a circle. */
 export class Stuck extends Error {}
 
@@ -81,13 +90,15 @@ export class WorldTime {
   readonly around: Program = { name: 'around', isAlive: true, ahead: 0, resumesAt: 0 };
   readonly #agenda = new Agenda();
   readonly #running = new AsyncLocalStorage<Program>();
-  /** Work of the machine itself (a file that is read, a key that is made): it takes no time of the world. */
-  readonly #outside: { done: Promise<unknown>; deliver: () => void; program: Program }[] = [];
+  /** Work of the machine itself: a file that is read, a key that is made. */
+  readonly #outside: { done: Promise<unknown>; deliver: () => void; lost: () => void; program: Program }[] = [];
   readonly #mostEvents: number;
   #now = 0;
   #orders = 0;
   /** The number of the event that happens. */
   turn = 0;
+  /** The milliseconds of the world that a piece of work of the machine takes. */
+  machine: () => number = () => 0;
   onEvent: (at: number, program: string, kind: string) => void = () => undefined;
 
   /** `mostEvents`: a world with more events goes round in a circle. */
@@ -111,24 +122,26 @@ export class WorldTime {
   }
 
   /** Plans a task of a program, by default of the one that runs. The returned function cancels it. */
-  plan(milliseconds: number, kind: string, task: () => void, program = this.program): () => void {
+  plan(milliseconds: number, kind: string, task: () => void, program = this.program, lost?: () => void): () => void {
     const at = this.#now + (milliseconds > 0 ? milliseconds : 0);
     this.#orders += 1;
-    const event: Event = { at, order: this.#orders, program, kind, task };
+    const event: Event = { at, order: this.#orders, program, kind, task, lost };
     this.#agenda.add(event);
     return () => {
       event.task = undefined;
     };
   }
 
-  /** Waits for work of the machine without letting the world's time go on. Results come in the order of the calls. */
+  /** Waits for work of the machine, which takes the time of the world that `machine` says, however long it takes here. */
   outside<Result>(work: Promise<Result>): Promise<Result> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const done = work.then(
       () => undefined,
       () => undefined,
     );
-    this.#outside.push({ done, deliver: resolve, program: this.program });
+    // A file that a killed program has opened is closed, as the system does.
+    const lost = (): void => void work.then(closeFile, () => undefined);
+    this.#outside.push({ done, deliver: resolve, lost, program: this.program });
     return promise.then(() => work);
   }
 
@@ -146,11 +159,12 @@ export class WorldTime {
       const outside = this.#outside.shift();
       if (outside) {
         await outside.done;
-        if (outside.program.isAlive) this.within(outside.program, outside.deliver);
+        this.plan(this.machine(), 'machine', outside.deliver, outside.program, outside.lost);
         continue;
       }
       const event = this.#agenda.take();
       if (event === undefined) throw new Stuck('nothing is planned any more');
+      if (!event.program.isAlive) event.lost?.();
       if (event.task === undefined || !event.program.isAlive) continue;
       if (event.program.resumesAt > event.at) {
         this.#agenda.add({ ...event, at: event.program.resumesAt, order: event.order });

@@ -59,6 +59,8 @@ export function beginWorld(
     },
     fails: () => isNow('full-disk') && ofDisk() < 0.5,
   };
+  const ofMachine = randomOf(PARTS.machine);
+  time.machine = () => (ofMachine() < 0.8 ? 0.02 : 5 * ofMachine());
   let program: Program | undefined;
   let ahead = 0;
   const made: World = {
@@ -70,7 +72,7 @@ export function beginWorld(
     logs: new Map(),
     randomOf,
     newProgram(name) {
-      program = { name, isAlive: true, ahead, resumesAt: 0 };
+      program = { name, isAlive: true, ahead, resumesAt: 0, files: new Set() };
       return program;
     },
     wrongClock(by) {
