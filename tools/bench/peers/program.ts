@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { endChild, endingWithParent, type Figures, figuresOf } from '../processes.ts';
+import { endingWithParent } from '../../harness/ending-with-parent.ts';
+import { endChild, type Figures, figuresOf } from '../processes.ts';
 
 /**
  * A program that listens on a port of loopback, and can be killed and started again. When it ends by itself, it is started
