@@ -72,8 +72,9 @@ export async function startFiguresPage({ host, port }: { host: string; port: num
   const server = createServer((request, response) => {
     const isKnown = request.method === 'GET' && request.url === PATH;
     if (!isKnown) return void response.writeHead(404).end();
-    void (run ? metricsOf(run) : Promise.resolve('')).then((text) =>
-      response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+    void (run ? metricsOf(run) : Promise.resolve('')).then(
+      (text) => response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+      (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
   server.listen(port, host);

@@ -16,7 +16,10 @@ const TROUBLES_KEPT = 20;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
 
-/** Counts about the service, which all processes see: the highest is the right one. */
+/**
+ * Counts about the service, which all processes see: the highest is the right one. In `memoryPerConnection` each process has
+ * estimated the connections of all.
+ */
 const OF_SERVICE = [
   'stalled',
   'halted',

@@ -13,6 +13,7 @@ import type { Timers } from '../timers.ts';
 import { createChapters } from './chapters.ts';
 import type { Decided } from './decision-log.ts';
 import { watchCredentials } from './given-credentials.ts';
+import { memoryPerConnection } from './memory-per-connection.ts';
 import { outcomeOf } from './outcome.ts';
 import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
@@ -29,7 +30,6 @@ const CONNECT_ATTEMPTS = 5;
  * With fewer devices the memory of one device cannot be told from that of the process itself, so it is not reported.
  */
 const ENOUGH_TO_WEIGH = 500;
-const ENOUGH_CONNECTIONS = 2000;
 
 /** The state of a run for its display; times are in milliseconds since the start. */
 export interface RunState {
@@ -92,13 +92,6 @@ function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): Flee
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
 }
 
-/**
- * The memory of the service that each connection has left behind. With few connections it cannot be told from that of other
- * work, and is 0.
- */
-const perConnection = (connections: number, kept: number | undefined): Record<string, number> =>
-  kept === undefined ? {} : { memoryPerConnection: connections < ENOUGH_CONNECTIONS ? 0 : kept / connections };
-
 /** The resident memory of this process, in bytes. */
 const weigh = (): number => process.memoryUsage().rss;
 
@@ -127,6 +120,7 @@ export async function runScenario({
 }: RunOptions): Promise<RunRecord> {
   const began = timers.now();
   const now = (): number => timers.now() - began;
+  const processes = record.shard?.of ?? 1;
   const troubles = createTroubles();
   const devices = scenario.groups.reduce((sum, { count }) => sum + count, 0);
   const isWeighed = service?.counts().memory !== undefined;
@@ -157,7 +151,7 @@ export async function runScenario({
     url: mqtt,
     seed: scenario.seed,
     connectRate: scenario.connectRate,
-    processes: record.shard?.of ?? 1,
+    processes,
     connectAttempts: CONNECT_ATTEMPTS,
     badNetworks: hasBadNetworks(scenario),
     clean: cleanSessions,
@@ -214,6 +208,8 @@ export async function runScenario({
     const { faults: _, connectionsOfNodes, ...rest } = fleet.counts();
     const ofNodes = connectionsOfNodes.map((count, node): [string, number] => [`${CONNECTED_TO}${node + 1}`, count]);
     const faults = faultsPlayed();
+    const connections = rest.connections - connectionsAtFirst;
+    const perConnection = memoryPerConnection({ connections, processes, kept: service?.counts().memoryKept });
     return {
       ...rest,
       ...(ofNodes.length > 1 && Object.fromEntries(ofNodes)),
@@ -226,7 +222,7 @@ export async function runScenario({
       ownStarved: own.starved,
       ...service?.counts(),
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
-      ...perConnection(rest.connections - connectionsAtFirst, service?.counts().memoryKept),
+      ...(perConnection !== undefined && { memoryPerConnection: perConnection }),
       ...(connectRate > 0 && { connectRate }),
       ...(serviceFaults && { recovery: serviceFaults.recovery }),
       ...(control?.crashes && { crashes: control.crashes.length }),

@@ -60,6 +60,11 @@ t.test('devices whose commands come through another node are handed over first',
   for (const deviceId of ['device 30', 'device 7', 'of another node', 'device 31']) rebalancing.crosses(deviceId);
   clock.advance(31_000);
   t.same(handed, ['device 30', 'device 7', 'device 31', 'device 0'], 'those of before the last change count no more');
+  for (let number = 0; number < 10_000; number += 1) rebalancing.crosses(`gone ${number}`);
+  clock.advance(1_000);
+  rebalancing.crosses('device 20');
+  clock.advance(1_000);
+  t.ok(handed.includes('device 20'), 'those that have left make room');
 });
 
 t.test('nodes even out their devices slowly, and devices lose nothing', { skip }, async (t) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startHaproxy } from '@lapel/tools/harness/haproxy';
 import mqttPacket from 'mqtt-packet';
 import t, { type Test } from 'tap';
+import { request } from 'undici';
 import { createAuthority } from '../broker/authority.ts';
 import { missing } from '../installed.ts';
 import { connectBytes } from '../raw-device.ts';
@@ -37,7 +38,7 @@ async function start(t: Test, options: Started = {}) {
     (config) => change(QUICK(config)),
   );
   t.teardown(() => haproxy[Symbol.asyncDispose]());
-  return { nodes, ...openSite(t, haproxy, ca) };
+  return { nodes, haproxy, ...openSite(t, haproxy, ca) };
 }
 
 const ofTls = (pem: string) => (config: string) =>
@@ -77,6 +78,41 @@ t.test(
     );
   },
 );
+
+/** Headers by which a client pretends to be another one. */
+const PRETENDED = {
+  'x-forwarded-for': '192.0.2.9',
+  'x-forwarded-host': 'other.example.com',
+  'x-forwarded-proto': 'https',
+  forwarded: 'for=192.0.2.9;host=other.example.com',
+};
+
+t.test('the nodes of administration and of the API hear of no pretended client', { skip }, async (t) => {
+  const { nodes, haproxy } = await start(t, { nodes: 1 });
+  for (const [path, port] of [
+    ['/admin/v1/developers', haproxy.admin],
+    ['/v1/applications/app', haproxy.http],
+  ] as const) {
+    await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: PRETENDED })).text();
+    const heard = nodes[0]!.heard.get(path) ?? {};
+    t.equal(heard['x-forwarded-for']?.toString().split(', ').at(-1), '127.0.0.1', path);
+    t.equal(heard['x-forwarded-proto'], 'http', path);
+    t.notOk('x-forwarded-host' in heard || 'forwarded' in heard, path);
+  }
+  t.equal(nodes[0]!.heard.get('/admin/v1/developers')?.['x-forwarded-for'], '127.0.0.1');
+});
+
+t.test('the console hears of each change through the balancer at once', { skip }, async (t) => {
+  const { nodes, haproxy } = await start(t, { nodes: 1 });
+  const headers = { accept: 'text/event-stream' };
+  const { body } = await request(`http://127.0.0.1:${haproxy.admin}/admin/v1/feed`, { headers });
+  t.teardown(() => body.destroy());
+  const told = body.setEncoding('utf8')[Symbol.asyncIterator]();
+  for (const event of ['data: one\n\n', 'data: two\n\n']) {
+    nodes[0]!.tell(event);
+    t.equal((await told.next()).value, event);
+  }
+});
 
 t.test('a device is known in each form of its call and of its CONNECT', { skip }, async (t) => {
   const { nodeOfCall, nodeOfDevice, nodeOfBytes } = await start(t);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createHttp } from 'node:http';
+import { createServer as createHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { NodePorts } from '@lapel/tools/harness/haproxy';
 import type { Test } from 'tap';
@@ -20,6 +20,10 @@ export interface StubNode {
   named: Set<string>;
   /** The addresses that X-Forwarded-For named last. */
   forwarded: Set<string>;
+  /** The headers of the last request for each path, of the API and of administration. */
+  heard: Map<string, IncomingHttpHeaders>;
+  /** Sends an event to the one who asked last for events of administration. */
+  tell(event: string): void;
 }
 
 const listenOn = async (server: Server, port = 0): Promise<number> => {
@@ -57,13 +61,21 @@ async function startNode(t: Test, number: number, ready: boolean): Promise<StubN
     setOpen: async () => undefined,
     named: new Set(),
     forwarded: new Set(),
+    heard: new Map(),
+    tell: () => undefined,
   };
+  const hear = ({ url = '', headers }: IncomingMessage): unknown => node.heard.set(url, headers);
   const api = createHttp((request, response) => {
+    hear(request);
     node.forwarded.add(String(request.headers['x-forwarded-for']).split(', ').at(-1) ?? '');
     request.resume().once('end', () => response.end(String(number)));
   });
-  const admin = createHttp((_, response) => {
-    response.writeHead(node.ready ? 200 : 503).end();
+  const admin = createHttp((request, response) => {
+    hear(request);
+    if (request.headers.accept === 'text/event-stream') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      node.tell = (event) => void response.write(event);
+    } else response.writeHead(node.ready ? 200 : 503).end();
   });
   const mqtt = createTcp((socket) => {
     let bytes: Buffer = Buffer.alloc(0);

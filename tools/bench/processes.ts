@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { endingWithParent } from '../harness/ending-with-parent.ts';
 
 /** The checkout that this bench belongs to. */
 export const OWN_CHECKOUT = join(import.meta.dirname, '../..');
@@ -30,16 +31,6 @@ export interface Process extends Figures {
   /** Ends it, by default as systemd does, and waits until it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
-
-const SETPRIV = '/usr/bin/setpriv';
-/**
- * A command that Linux ends with this process, however this process ends. The promise stays in force in the program that
- * takes the place of `setpriv`, under the same process identifier.
- */
-export const endingWithParent = (command: readonly string[]): [string, ...string[]] => {
-  const [program = '', ...args] = command;
-  return existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'KILL', program, ...args] : [program, ...args];
-};
 
 const proc = <Result>(pid: number | undefined, file: string, read: (text: string) => Result): Result | number => {
   try {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endingWithParent } from './ending-with-parent.ts';
 import { freePort } from './free-port.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../deploy/haproxy.cfg');
@@ -57,7 +58,8 @@ export async function startHaproxy(
   );
   writeFileSync(file, text);
   const env = { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
-  const child = spawn('haproxy', ['-db', '-f', file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [program, ...args] = endingWithParent(['haproxy', '-db', '-f', file]);
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const output of [child.stdout, child.stderr])
     output.setEncoding('utf8').on('data', (part: string) => {

@@ -39,7 +39,7 @@ async function restart(stage: Stage): Promise<string> {
   const { restartCommand, byHandMs, waitMs } = settings;
   if (restartCommand === null) stage.ask('Switch the device off now, without a shutdown if possible, and on again.');
   else {
-    const failed = await runCommand(restartCommand, stage.stopped);
+    const failed = await runCommand(restartCommand, { stopped: stage.stopped, withinMs: waitMs });
     if (failed !== undefined) throw new NotPlayed(failed);
   }
   const patience = restartCommand === null ? (byHandMs ?? 0) : waitMs;

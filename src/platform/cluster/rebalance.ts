@@ -115,7 +115,9 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
 
   /** The devices of this node, in the order in which they are handed over; some come twice. */
   function* candidates(): Generator<string> {
-    for (const deviceId of crossed) if (ownership.has(deviceId)) yield deviceId;
+    for (const deviceId of crossed)
+      if (ownership.has(deviceId)) yield deviceId;
+      else crossed.delete(deviceId);
     yield* ownership.deviceIds();
   }
 

@@ -19,6 +19,19 @@ t.test('the figures of a run are metrics of Prometheus while it goes on', async 
   t.match(text, /^lapelsim_expectation_holds\{expectation="lost == 0",phase="run"\} 0$/m);
 });
 
+t.test('figures that cannot be made are answered 500, and the run goes on', async (t) => {
+  await using page = await startFiguresPage(LISTEN);
+  page.show({
+    chapters() {
+      throw new Error('no chapters');
+    },
+    standing: () => [],
+  });
+  const answer = await fetch(page.url);
+  t.equal(answer.status, 500);
+  t.equal(await answer.text(), 'Error: no chapters');
+});
+
 t.test('another path is answered 404, and an address that is taken is a wrong option', async (t) => {
   await using page = await startFiguresPage(LISTEN);
   t.equal((await fetch(new URL('/other', page.url))).status, 404);

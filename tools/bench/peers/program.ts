@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { endChild, endingWithParent, type Figures, figuresOf } from '../processes.ts';
+import { endingWithParent } from '../../harness/ending-with-parent.ts';
+import { endChild, type Figures, figuresOf } from '../processes.ts';
 
 /**
  * A program that listens on a port of loopback, and can be killed and started again. When it ends by itself, it is started
@@ -38,15 +39,17 @@ export async function startProgram(options: {
   const [first, ...rest] = endingWithParent(command);
   let child: ChildProcess | undefined;
   let wanted = false;
+  let restart: NodeJS.Timeout | undefined;
 
   function launch(): void {
+    clearTimeout(restart);
     const output = openSync(log, 'a');
     const launched = spawn(first, rest, { stdio: ['ignore', output, output] });
+    closeSync(output); // the program has its own
     child = launched;
     launched.once('error', () => undefined); // it never accepts a connection, which is told
     launched.once('exit', () => {
-      if (!wanted || child !== launched) return;
-      setTimeout(() => wanted && launch(), RESTART_MS);
+      if (wanted && child === launched) restart = setTimeout(launch, RESTART_MS);
     });
   }
 
@@ -62,6 +65,7 @@ export async function startProgram(options: {
 
   async function kill(): Promise<void> {
     wanted = false;
+    clearTimeout(restart);
     if (child) await endChild(child, 'SIGKILL');
   }
 

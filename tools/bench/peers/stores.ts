@@ -20,8 +20,8 @@ function found(name: string): string {
 
 /**
  * When Redis writes its append-only file through to the disk: before it answers, or once a second. BullMQ's documents
- * recommend the append-only file and `noeviction` (docs.bullmq.io, "Going to production"); Redis's name `always` the only
- * setting that loses nothing, and `everysec` the usual one (redis.io, "Redis persistence").
+ * recommend the append-only file and `noeviction` (docs.bullmq.io, "Going to production"); those of Redis call `always` the
+ * only setting that loses nothing, and `everysec` the usual one (redis.io, "Redis persistence").
  */
 export type Fsync = 'always' | 'everysec';
 
