@@ -1,6 +1,8 @@
 import { ACCOUNT_GROUPS } from './account/account-groups.ts';
 import { ADMIN_GROUPS } from './admin/admin-groups.ts';
 import { DEVICE_GROUPS } from './device/device-group.ts';
+import { ENDPOINT_GROUPS } from './endpoint/endpoint-group.ts';
+import { EVENTS_GROUPS } from './events/events-groups.ts';
 import type { Command, Group } from './line/command.ts';
 import { completionOf } from './line/completion.ts';
 import { ROLLOUT_GROUPS } from './rollout/rollout-group.ts';
@@ -14,6 +16,8 @@ export const GROUPS: readonly Group[] = [
   ...ACCOUNT_GROUPS,
   ...DEVICE_GROUPS,
   ...ROLLOUT_GROUPS,
+  ...EVENTS_GROUPS,
+  ...ENDPOINT_GROUPS,
   ...WEBHOOK_GROUPS,
   ...SOFTWARE_GROUPS,
   ...ADMIN_GROUPS,

@@ -1,11 +1,13 @@
 import { GROUPS } from './commands.ts';
 import { EXIT_CODES } from './line/command.ts';
 import { SERVICE_COMMANDS } from './line/service-commands.ts';
+import { wrap } from './show/text-width.ts';
 
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Service', Object.keys(SERVICE_COMMANDS)],
   ['Accounts', ['login', 'logout', 'profiles', 'token']],
-  ['Devices of an application', ['device', 'rollout', 'settings', 'webhook']],
+  ['Devices of an application', ['device', 'rollout']],
+  ['Events of an application', ['events', 'consumer', 'endpoint', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Administration', ['admin', 'keys']],
   ['Shell', ['completion']],
@@ -22,20 +24,30 @@ function wordsOf(name: string): string {
   return words.join(' ');
 }
 
-/** The text of `lapel --help`. */
-export function overview(): string {
+const INDENT = ' '.repeat(21);
+/** The narrowest and the widest lines, in characters. */
+const [NARROWEST, WIDEST] = [60, 120];
+
+/** Breaks a line between words, so that it fits; the further lines of a command begin below its words. */
+function wrapped(line: string, width: number): string[] {
+  if (line.length <= width) return [line];
+  const indent = line.startsWith(' ') ? INDENT : '';
+  const [first = '', ...more] = wrap(line.slice(indent.length), width - indent.length);
+  return [line.slice(0, indent.length) + first, ...more.map((rest) => indent + rest)];
+}
+
+/** The text of `lapel --help`, for a terminal of so many columns. */
+export function overview(columns = WIDEST): string {
+  const width = Math.min(WIDEST, Math.max(NARROWEST, columns));
   const lines = SECTIONS.flatMap(([title, names]) => [
     '',
     title,
     ...names.flatMap((name) => {
       const words = wordsOf(name);
-      return [
-        `  lapel ${name.padEnd(12)} ${ABOUT.get(name)}`,
-        ...(words === '' ? [] : [`  ${' '.repeat(18)} ${words}`]),
-      ];
+      return [`  lapel ${name.padEnd(12)} ${ABOUT.get(name)}`, ...(words === '' ? [] : [INDENT + words])];
     }),
   ]);
-  return `Lapel: an MQTT device broker with an embedded management API.
+  const text = `Lapel: an MQTT device broker with an embedded management API.
 ${lines.join('\n')}
 
 Start
@@ -51,4 +63,8 @@ environment (LAPEL_APPLICATION, LAPEL_APPLICATION_SECRET, LAPEL_URL, LAPEL_ADMIN
 else from the profile that lapel login stored. lapel --version (-V) prints the version.
 ${EXIT_CODES}
 `;
+  return text
+    .split('\n')
+    .flatMap((line) => wrapped(line, width))
+    .join('\n');
 }

@@ -60,7 +60,9 @@ async function answerWithHelp(args: readonly string[], { stdout, stderr }: Termi
     some = (index === 0 ? (group?.commands ?? []) : some).filter(({ name }) => name.split(' ')[index] === word);
   }
   const service = Object.entries(SERVICE_COMMANDS).find(([name]) => name === words[0])?.[1];
-  const text = group ? groupHelp({ ...group, name: words.join(' '), commands: some }) : (service?.help() ?? overview());
+  const text = group
+    ? groupHelp({ ...group, name: words.join(' '), commands: some })
+    : (service?.help() ?? overview(stdout.columns));
   (asked ? stdout : stderr).write(text);
   return asked ? GOOD : BAD_USAGE;
 }

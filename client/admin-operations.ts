@@ -11,7 +11,7 @@ export interface AdminOperations {
   /** Read a developer. */
   readDeveloper: { input: { developerId: string }; answer: SchemaTypes['admin/developer-details'] };
   /** Change the name, the contract or the rules of a developer. */
-  updateDeveloper: { input: { developerId: string; body: SchemaTypes['admin/developer-update'] }; answer: SchemaTypes['admin/developer'] };
+  updateDeveloper: { input: { developerId: string; body: SchemaTypes['admin/developer-update']; ifMatch?: string }; answer: SchemaTypes['admin/developer'] };
   /** Delete a developer. */
   deleteDeveloper: { input: { developerId: string }; answer: undefined };
   /** Add a software key. */
@@ -112,10 +112,18 @@ export interface AdminOperations {
   closeConnection: { input: { deviceId: string }; answer: undefined };
   /** Read the story of a device. */
   readDeviceStory: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/story-query']> }; answer: SchemaTypes['admin/device-story'] };
+  /** Show what a device reported over time. */
+  readDeviceSamples: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-samples-query']> }; answer: SchemaTypes['admin/device-samples'] };
+  /** List the notes on a device. */
+  listDeviceNotes: { input: { deviceId: string }; answer: SchemaTypes['common/device-note-list'] };
+  /** Write a note on a device. */
+  addDeviceNote: { input: { deviceId: string; body: SchemaTypes['common/device-note-create'] }; answer: SchemaTypes['common/device-note'] };
+  /** Delete a note on a device. */
+  deleteDeviceNote: { input: { deviceId: string; noteId: string }; answer: undefined };
   /** List the transactions of a device. */
   listFleetDeviceTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
   /** Change all devices that match a filter. */
-  startDeviceAction: { input: { body: SchemaTypes['admin/device-action-start'] }; answer: SchemaTypes['admin/device-action-count'] };
+  startDeviceAction: { input: { body: SchemaTypes['admin/device-action-start'] }; answer: SchemaTypes['admin/device-action'] };
   /** List the device actions. */
   listDeviceActions: { input: { query?: Partial<SchemaTypes['admin/device-action-query']> }; answer: SchemaTypes['admin/device-action-list'] };
   /** Show a device action. */
@@ -127,7 +135,7 @@ export interface AdminOperations {
   /** List the rollouts of all applications. */
   listFleetRollouts: { input: { query?: Partial<SchemaTypes['admin/rollout-query']> }; answer: SchemaTypes['common/rollout-row-list'] };
   /** Show a rollout. */
-  readFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  readFleetRollout: { input: { rolloutId: string; query?: Partial<SchemaTypes['common/rollout-detail-query']> }; answer: SchemaTypes['common/rollout'] };
   /** Cancel a rollout. */
   cancelFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
   /** Pause a rollout. */
@@ -185,7 +193,7 @@ export interface AdminOperations {
   /** Read a person. */
   readPerson: { input: { personId: string }; answer: SchemaTypes['admin/person-details'] };
   /** Change a person. */
-  updatePerson: { input: { personId: string; body: SchemaTypes['admin/person-update'] }; answer: SchemaTypes['admin/person'] };
+  updatePerson: { input: { personId: string; body: SchemaTypes['admin/person-update']; ifMatch?: string }; answer: SchemaTypes['admin/person'] };
   /** Delete a person. */
   deletePerson: { input: { personId: string }; answer: undefined };
   /** Make a token for a person. */
@@ -202,12 +210,18 @@ export interface AdminOperations {
   readBreakdown: { input: { query?: Partial<SchemaTypes['admin/fleet-breakdown-query']> }; answer: SchemaTypes['admin/fleet-breakdown'] };
   /** Count the installations that failed. */
   readFailures: { input: { query?: Partial<SchemaTypes['admin/failure-query']> }; answer: SchemaTypes['admin/failure-breakdown'] };
+  /** Compare devices by version. */
+  readFleetSamples: { input: { query?: Partial<SchemaTypes['admin/fleet-samples-query']> }; answer: SchemaTypes['admin/fleet-samples'] };
   /** Show the figures over time. */
   readHistory: { input: { query?: Partial<SchemaTypes['admin/fleet-history-query']> }; answer: SchemaTypes['admin/fleet-history'] };
   /** Show what is slow. */
   readFleetHealth: { input: { query?: Partial<SchemaTypes['admin/fleet-health-query']> }; answer: SchemaTypes['admin/fleet-health'] };
   /** List what must be mended. */
   listAlarms: { input: object; answer: SchemaTypes['admin/alarm-list'] };
+  /** Read who is told of alarms. */
+  readAlarmReceiver: { input: object; answer: SchemaTypes['admin/alarm-receiver'] };
+  /** Send a test message to the receiver of alarms. */
+  testAlarmReceiver: { input: object; answer: SchemaTypes['admin/alarm-receiver'] };
   /** List the nodes. */
   listNodes: { input: object; answer: SchemaTypes['admin/node-list'] };
   /** List the receivers of webhooks. */
@@ -300,6 +314,10 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },
   closeConnection: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/connection' },
   readDeviceStory: { method: 'GET', path: '/admin/v1/devices/{deviceId}/story' },
+  readDeviceSamples: { method: 'GET', path: '/admin/v1/devices/{deviceId}/samples' },
+  listDeviceNotes: { method: 'GET', path: '/admin/v1/devices/{deviceId}/notes' },
+  addDeviceNote: { method: 'POST', path: '/admin/v1/devices/{deviceId}/notes' },
+  deleteDeviceNote: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/notes/{noteId}' },
   listFleetDeviceTransactions: { method: 'GET', path: '/admin/v1/devices/{deviceId}/transactions' },
   startDeviceAction: { method: 'POST', path: '/admin/v1/device-actions' },
   listDeviceActions: { method: 'GET', path: '/admin/v1/device-actions' },
@@ -345,9 +363,12 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readSummary: { method: 'GET', path: '/admin/v1/fleet/summary' },
   readBreakdown: { method: 'GET', path: '/admin/v1/fleet/breakdown' },
   readFailures: { method: 'GET', path: '/admin/v1/fleet/failures' },
+  readFleetSamples: { method: 'GET', path: '/admin/v1/fleet/samples' },
   readHistory: { method: 'GET', path: '/admin/v1/fleet/history' },
   readFleetHealth: { method: 'GET', path: '/admin/v1/fleet/health' },
   listAlarms: { method: 'GET', path: '/admin/v1/fleet/alarms' },
+  readAlarmReceiver: { method: 'GET', path: '/admin/v1/alarm-receiver' },
+  testAlarmReceiver: { method: 'POST', path: '/admin/v1/alarm-receiver/test' },
   listNodes: { method: 'GET', path: '/admin/v1/nodes' },
   listReceivers: { method: 'GET', path: '/admin/v1/receivers' },
   listAllDeliveries: { method: 'GET', path: '/admin/v1/deliveries' },

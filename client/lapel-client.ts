@@ -2,6 +2,7 @@ import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { fillPath } from './fill-path.ts';
 import { LapelError } from './lapel-error.ts';
 import { OPERATIONS, type Operations, TOKEN_REQUEST } from './operations.ts';
+import { type EventsInput, readEvents, type StreamEvent } from './read-events.ts';
 import { createTransport, type Query, systemPause, type TransportOptions } from './transport.ts';
 
 type Name = keyof Operations;
@@ -31,8 +32,11 @@ export interface CallOptions {
   idempotencyKey?: string;
 }
 
-/** The input of any operation: a body, a query and the parameters of its path, with the options of every call. */
-type Input = CallOptions & { body?: unknown; query?: Query } & Record<string, never>;
+/**
+ * The input of any operation: a body, a query, the tag of the state that the caller has read, and the parameters of its path,
+ * with the options of every call.
+ */
+type Input = CallOptions & { body?: unknown; query?: Query; ifMatch?: string } & Record<string, never>;
 
 type Calls = {
   [N in Name]: object extends Operations[N]['input']
@@ -71,6 +75,8 @@ interface Helpers {
    * seconds; webhooks are faster.
    */
   finished(input: { deviceId: string; transactionId: number; signal?: AbortSignal }): Promise<TransactionRecord>;
+  /** Yields the events of the application in order, and waits for further ones; see `readEvents`. */
+  events(input?: EventsInput): AsyncGenerator<StreamEvent>;
 }
 
 export type LapelClient = Calls & Helpers;
@@ -127,7 +133,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
 
   async function call(name: Name, input: Input): ReturnType<typeof send> {
     const { method, path, repeatable = false } = OPERATIONS[name];
-    const { body, query, signal, idempotencyKey, ...params } = input;
+    const { body, query, signal, idempotencyKey, ifMatch, ...params } = input;
     const request = {
       method,
       path: fillPath(path, { ...params, applicationId }),
@@ -136,7 +142,10 @@ export function createLapelClient(options: ClientOptions): LapelClient {
       repeatable: repeatable || method !== 'POST',
       signal,
     };
-    const key: Record<string, string> = repeatable ? { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() } : {};
+    const key: Record<string, string> = {
+      ...(repeatable && { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    };
     try {
       return await send({ ...request, headers: { ...key, authorization: await authorization() } });
     } catch (error) {
@@ -168,6 +177,8 @@ export function createLapelClient(options: ClientOptions): LapelClient {
         query = next;
       }
     },
+
+    events: (input = {}) => readEvents(calls, { pause, now }, input),
 
     async finished({ deviceId, transactionId, signal }) {
       const more = signal ? { signal } : {};

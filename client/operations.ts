@@ -7,7 +7,7 @@ export interface Operations {
   /** Read the settings of the application (op 1). */
   readSettings: { input: object; answer: SchemaTypes['rest/application-settings'] };
   /** Change settings of the application (op 2). */
-  updateSettings: { input: { body: SchemaTypes['rest/application-settings-update'] }; answer: undefined };
+  updateSettings: { input: { body: SchemaTypes['rest/application-settings-update']; ifMatch?: string }; answer: undefined };
   /** Issue the authenticationKey (op 3). */
   issueKey: { input: object; answer: SchemaTypes['rest/authentication-key'] };
   /** Read the activation status of a device (op 4). */
@@ -24,28 +24,38 @@ export interface Operations {
   countDevices: { input: { body: SchemaTypes['rest/device-count-request'] }; answer: SchemaTypes['rest/device-count'] };
   /** Change tags of many devices (tags of many devices). */
   updateTagsOfMany: { input: { body: SchemaTypes['rest/tagging'] }; answer: SchemaTypes['rest/tagged'] };
+  /** Summarize the fleet (fleet). */
+  readFleet: { input: object; answer: SchemaTypes['rest/own-fleet'] };
   /** Read the tags of a device (tags of a device). */
   readTags: { input: { deviceId: string }; answer: SchemaTypes['common/tags'] };
   /** Change tags of a device (change of tags). */
-  updateTags: { input: { deviceId: string; body: SchemaTypes['common/tag-patch'] }; answer: SchemaTypes['common/tags'] };
+  updateTags: { input: { deviceId: string; body: SchemaTypes['common/tag-patch']; ifMatch?: string }; answer: SchemaTypes['common/tags'] };
+  /** List the notes on a device (notes). */
+  listDeviceNotes: { input: { deviceId: string }; answer: SchemaTypes['common/device-note-list'] };
+  /** Write a note on a device (new note). */
+  addDeviceNote: { input: { deviceId: string; body: SchemaTypes['common/device-note-create'] }; answer: SchemaTypes['common/device-note'] };
+  /** Delete a note on a device (end of a note). */
+  deleteDeviceNote: { input: { deviceId: string; noteId: string }; answer: undefined };
   /** Start a rollout (rollout start). */
   startRollout: { input: { body: SchemaTypes['rest/rollout-create'] }; answer: SchemaTypes['rest/rollout-created'] };
   /** List the rollouts of the application (rollouts). */
   listRollouts: { input: { query?: Partial<SchemaTypes['rest/rollout-query']> }; answer: SchemaTypes['common/rollout-row-list'] };
   /** Show a rollout (rollout). */
-  readRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  readRollout: { input: { rolloutId: string; query?: Partial<SchemaTypes['common/rollout-detail-query']> }; answer: SchemaTypes['common/rollout'] };
   /** Change the rules of a rollout (rollout change). */
-  updateRollout: { input: { rolloutId: string; body: SchemaTypes['rest/rollout-update'] }; answer: SchemaTypes['common/rollout'] };
+  updateRollout: { input: { rolloutId: string; body: SchemaTypes['rest/rollout-update']; ifMatch?: string }; answer: SchemaTypes['common/rollout'] };
   /** Cancel a rollout (rollout cancel). */
   cancelRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
   /** Pause a rollout (rollout pause). */
   pauseRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
   /** Let a paused rollout go on (rollout resume). */
-  resumeRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  resumeRollout: { input: { rolloutId: string; ifMatch?: string }; answer: SchemaTypes['common/rollout'] };
   /** Approve the present stage (rollout approval). */
-  approveRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-approval'] }; answer: SchemaTypes['common/rollout'] };
+  approveRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-approval']; ifMatch?: string }; answer: SchemaTypes['common/rollout'] };
   /** Let failed devices try again (rollout retry). */
   retryRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-retry'] }; answer: SchemaTypes['rest/rollout-retried'] };
+  /** Bring the devices of a rollout back (rollout revert). */
+  revertRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-revert'] }; answer: SchemaTypes['rest/rollout-reverted'] };
   /** List the devices of a rollout (rollout devices). */
   listRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['rest/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
   /** Read the results of a rollout over time (rollout results). */
@@ -53,9 +63,9 @@ export interface Operations {
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */
-  setApn: { input: { deviceId: string; body: SchemaTypes['rest/apn-settings']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
+  setApn: { input: { deviceId: string; body: SchemaTypes['rest/apn-settings']; query?: Partial<SchemaTypes['rest/network-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Set the Wi-Fi networks of a device (op 11). */
-  setWifi: { input: { deviceId: string; body: SchemaTypes['rest/wifi-settings']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
+  setWifi: { input: { deviceId: string; body: SchemaTypes['rest/wifi-settings']; query?: Partial<SchemaTypes['rest/network-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Set the language of a device (language). */
   setLanguage: { input: { deviceId: string; body: SchemaTypes['rest/language-setting']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Ask a device whether Bluetooth is on (connectivity state read). */
@@ -88,6 +98,38 @@ export interface Operations {
   listInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['rest/own-installation-query']> }; answer: SchemaTypes['common/installations'] };
   /** List the changes of the application (audit log of the application). */
   listOwnAudit: { input: { query?: Partial<SchemaTypes['rest/own-audit-query']> }; answer: SchemaTypes['rest/own-audit-list'] };
+  /** Read the stream of events (stream of events). */
+  listEvents: { input: { query?: Partial<SchemaTypes['rest/event-list-query']> }; answer: SchemaTypes['rest/event-list'] };
+  /** List the consumers of the stream (consumers of the stream). */
+  listConsumers: { input: object; answer: SchemaTypes['rest/event-consumer-list'] };
+  /** Read a consumer of the stream (a consumer of the stream). */
+  readConsumer: { input: { consumer: string }; answer: SchemaTypes['rest/event-consumer'] };
+  /** Move a consumer of the stream (move of a consumer). */
+  moveConsumer: { input: { consumer: string; body: SchemaTypes['rest/event-consumer-update']; ifMatch?: string }; answer: SchemaTypes['rest/event-consumer'] };
+  /** Delete a consumer of the stream (deletion of a consumer). */
+  deleteConsumer: { input: { consumer: string }; answer: undefined };
+  /** List the endpoints of the application (endpoints). */
+  listEndpoints: { input: object; answer: SchemaTypes['rest/endpoint-list'] };
+  /** Make an endpoint (new endpoint). */
+  createEndpoint: { input: { body: SchemaTypes['rest/endpoint-create'] }; answer: SchemaTypes['rest/endpoint-created'] };
+  /** Read an endpoint (an endpoint). */
+  readEndpoint: { input: { endpointId: string }; answer: SchemaTypes['rest/endpoint'] };
+  /** Change an endpoint (change of an endpoint). */
+  updateEndpoint: { input: { endpointId: string; body: SchemaTypes['rest/endpoint-update']; ifMatch?: string }; answer: SchemaTypes['rest/endpoint'] };
+  /** Remove an endpoint (removal of an endpoint). */
+  deleteEndpoint: { input: { endpointId: string; ifMatch?: string }; answer: undefined };
+  /** Make another secret for an endpoint (secret of an endpoint). */
+  replaceEndpointSecret: { input: { endpointId: string; body: SchemaTypes['rest/endpoint-secret-replace'] }; answer: SchemaTypes['rest/endpoint-created'] };
+  /** Send a test event to an endpoint (test of an endpoint). */
+  testEndpoint: { input: { endpointId: string }; answer: SchemaTypes['rest/endpoint-test-answer'] };
+  /** List the deliveries to an endpoint (deliveries to an endpoint). */
+  listEndpointDeliveries: { input: { endpointId: string; query?: Partial<SchemaTypes['rest/endpoint-delivery-list-query']> }; answer: SchemaTypes['rest/endpoint-delivery-list'] };
+  /** Give up a delivery to an endpoint (skip of a delivery). */
+  skipEndpointDelivery: { input: { endpointId: string; sequence: number }; answer: undefined };
+  /** Send events again to an endpoint (replay to an endpoint). */
+  startReplay: { input: { endpointId: string; body: SchemaTypes['rest/replay-request'] }; answer: SchemaTypes['rest/replay-answer'] };
+  /** Cancel a replay (end of a replay). */
+  cancelReplay: { input: { endpointId: string }; answer: undefined };
   /** List the webhook deliveries of the application (delivery log). */
   listDeliveries: { input: { query?: Partial<SchemaTypes['rest/delivery-list-query']> }; answer: SchemaTypes['rest/delivery-list'] };
   /** Show a webhook delivery (delivery lookup). */
@@ -164,8 +206,12 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   listStatuses: { method: 'GET', path: '/v1/applications/{applicationId}/devices/status', scope: 'svc:device:read' },
   countDevices: { method: 'POST', path: '/v1/applications/{applicationId}/devices/count', scope: 'svc:device:read' },
   updateTagsOfMany: { method: 'PATCH', path: '/v1/applications/{applicationId}/devices/tags', scope: 'svc:device:write' },
+  readFleet: { method: 'GET', path: '/v1/applications/{applicationId}/fleet', scope: 'svc:device:read' },
   readTags: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/tags', scope: 'svc:device:read' },
   updateTags: { method: 'PATCH', path: '/v1/applications/{applicationId}/devices/{deviceId}/tags', scope: 'svc:device:write' },
+  listDeviceNotes: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/notes', scope: 'svc:device:read' },
+  addDeviceNote: { method: 'POST', path: '/v1/applications/{applicationId}/devices/{deviceId}/notes', scope: 'svc:device:write' },
+  deleteDeviceNote: { method: 'DELETE', path: '/v1/applications/{applicationId}/devices/{deviceId}/notes/{noteId}', scope: 'svc:device:write' },
   startRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts', scope: 'svc:device:write', repeatable: true },
   listRollouts: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts', scope: 'svc:device:read' },
   readRollout: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}', scope: 'svc:device:read' },
@@ -175,6 +221,7 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   resumeRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', scope: 'svc:device:write' },
   approveRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', scope: 'svc:device:write' },
   retryRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', scope: 'svc:device:write' },
+  revertRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/revert', scope: 'svc:device:write', repeatable: true },
   listRolloutDevices: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', scope: 'svc:device:read' },
   readRolloutResults: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/results', scope: 'svc:device:read' },
   readHardware: { method: 'GET', path: '/v1/devices/{deviceId}/hardware-properties', scope: 'svc:device:read' },
@@ -196,6 +243,22 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   readOwnTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/transactions/{transactionId}', scope: 'svc:application:read' },
   listInstallations: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: 'svc:application:read' },
   listOwnAudit: { method: 'GET', path: '/v1/applications/{applicationId}/audit', scope: 'svc:application:read' },
+  listEvents: { method: 'GET', path: '/v1/applications/{applicationId}/events', scope: 'svc:application:read' },
+  listConsumers: { method: 'GET', path: '/v1/applications/{applicationId}/events/consumers', scope: 'svc:application:read' },
+  readConsumer: { method: 'GET', path: '/v1/applications/{applicationId}/events/consumers/{consumer}', scope: 'svc:application:read' },
+  moveConsumer: { method: 'PUT', path: '/v1/applications/{applicationId}/events/consumers/{consumer}', scope: 'svc:application:write' },
+  deleteConsumer: { method: 'DELETE', path: '/v1/applications/{applicationId}/events/consumers/{consumer}', scope: 'svc:application:write' },
+  listEndpoints: { method: 'GET', path: '/v1/applications/{applicationId}/endpoints', scope: 'svc:application:read' },
+  createEndpoint: { method: 'POST', path: '/v1/applications/{applicationId}/endpoints', scope: 'svc:application:write' },
+  readEndpoint: { method: 'GET', path: '/v1/applications/{applicationId}/endpoints/{endpointId}', scope: 'svc:application:read' },
+  updateEndpoint: { method: 'PATCH', path: '/v1/applications/{applicationId}/endpoints/{endpointId}', scope: 'svc:application:write' },
+  deleteEndpoint: { method: 'DELETE', path: '/v1/applications/{applicationId}/endpoints/{endpointId}', scope: 'svc:application:write' },
+  replaceEndpointSecret: { method: 'POST', path: '/v1/applications/{applicationId}/endpoints/{endpointId}/secret', scope: 'svc:application:write' },
+  testEndpoint: { method: 'POST', path: '/v1/applications/{applicationId}/endpoints/{endpointId}/test', scope: 'svc:application:write' },
+  listEndpointDeliveries: { method: 'GET', path: '/v1/applications/{applicationId}/endpoints/{endpointId}/deliveries', scope: 'svc:application:read' },
+  skipEndpointDelivery: { method: 'POST', path: '/v1/applications/{applicationId}/endpoints/{endpointId}/deliveries/{sequence}/skip', scope: 'svc:application:write' },
+  startReplay: { method: 'POST', path: '/v1/applications/{applicationId}/endpoints/{endpointId}/replay', scope: 'svc:application:write' },
+  cancelReplay: { method: 'DELETE', path: '/v1/applications/{applicationId}/endpoints/{endpointId}/replay', scope: 'svc:application:write' },
   listDeliveries: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries', scope: 'svc:application:read' },
   readDelivery: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: 'svc:application:read' },
   redeliverRange: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: 'svc:application:write' },

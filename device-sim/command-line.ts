@@ -40,6 +40,8 @@ export interface RunSettings {
   readonly baseline: BaselineFile | undefined;
   /** Where Prometheus reads the figures of the run while it goes on; undefined: nowhere. */
   readonly figuresListen?: { readonly host: string; readonly port: number } | undefined;
+  /** Where the figures are sent by OTLP while the run goes on; undefined: nowhere. */
+  readonly otlpUrl?: string | undefined;
   readonly decisionsFile: string | undefined;
   /** The file for the messages of the devices. */
   readonly recordFile: string | undefined;
@@ -164,6 +166,13 @@ function baselineOf(options: Options): BaselineFile | undefined {
     : { file, tolerance: options.number('tolerance', 20, { min: 0, max: 10_000 }) / 100 };
 }
 
+/** The URL of a collector without a path gets the path of the documents of OpenTelemetry. */
+function otlpOf(options: Options): string | undefined {
+  if (!options.has('otlp')) return undefined;
+  const url = new URL(options.url('otlp', '', HTTP));
+  return url.pathname === '/' ? new URL('v1/metrics', url).href : url.href;
+}
+
 /** All settings of a run except its scenario. */
 function surroundings(options: Options, env: Environment): Omit<RunSettings, 'scenario' | 'run'> {
   return {
@@ -172,6 +181,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     reportFolder: options.text('report'),
     baseline: baselineOf(options),
     figuresListen: options.has('figures') ? readListen('figures', options.text('figures') ?? '') : undefined,
+    otlpUrl: otlpOf(options),
     decisionsFile: options.text('decisions'),
     recordFile: options.text('record'),
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),

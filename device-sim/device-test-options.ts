@@ -1,7 +1,9 @@
 import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { CASES } from './device-test/cases.ts';
 import { readContract } from './device-test/contract.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
+import { ORDINARY } from './device-test/values.ts';
 import { deviceIdFor, isDeviceId } from './fleet/device-ids.ts';
 import { readKeyFile } from './key-file.ts';
 import { readListen } from './listen-address.ts';
@@ -24,6 +26,19 @@ function readNames(options: Options, option: 'operations' | 'cases', all: readon
   for (const name of names)
     if (!all.includes(name)) throw new UsageError(`--${option}`, `there is no "${name}"; ${suggestName(name, all)}`);
   return names;
+}
+
+/** A list of networks in a file, as the REST API takes it. */
+function readList(options: Options, option: 'wifi' | 'apn'): unknown[] | undefined {
+  const file = options.text(option);
+  if (file === undefined) return undefined;
+  try {
+    const list: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (Array.isArray(list)) return list;
+  } catch (error) {
+    throw new UsageError(`--${option}`, (error as Error).message);
+  }
+  throw new UsageError(`--${option}`, `${file} has no JSON array`);
 }
 
 function readAccount(options: Options, env: Environment, seed: number): DeviceTestSettings['account'] {
@@ -67,6 +82,11 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     byHandMs: options.has('by-hand') ? seconds('by-hand', 60, 1) : null,
     restartCommand: options.text('restart') ?? null,
     isThorough: options.has('thorough'),
+    networks: {
+      setWifi: { networks: readList(options, 'wifi') ?? ORDINARY.setWifi.networks },
+      setApn: { apns: readList(options, 'apn') ?? ORDINARY.setApn.apns },
+    },
+    revertAfter: options.number('revert-after', 30, { min: 1, max: HOUR_SECONDS, whole: true }),
     signingKey: signingKey === undefined ? null : readKeyFile('signing-key', signingKey, createPrivateKey),
     json: options.has('json'),
     junitFile: options.text('junit'),

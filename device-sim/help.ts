@@ -62,6 +62,7 @@ A run
                              more than the tolerance and than its noise
   --tolerance PERCENT        how much slower a latency may be than in the baseline (20)
   --figures HOST:PORT        serves the figures at /metrics there while the run goes on, for Prometheus
+  --otlp URL                 sends the figures there every 5 s and at the end, for a collector of OpenTelemetry (OTLP, JSON)
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
   --wait SECONDS             how long to wait for the service to start (5), or for a device to connect (60)
@@ -123,6 +124,10 @@ The command device (it also takes --seed, --wait, --json, --junit)
   --cases LIST               the cases that are played, separated by commas (all)
   --signing-key FILE         the private key (ed25519, PEM) whose public key the device trusts: signs what the test offers,
                              and plays the case signatures
+  --wifi FILE                a JSON array of Wi-Fi networks with which the device reaches this machine, as in the REST API;
+                             the test gives them to it (a network "depot")
+  --apn FILE                 the same for access points (one of the name "Example")
+  --revert-after SECONDS     how long the device tries a list of networks (30)
   --answer-time SECONDS      how long to wait for an answer; four times as long for an installation (30)
   --restart COMMAND          a command that restarts the device, without a shutdown if possible
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it

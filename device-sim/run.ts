@@ -15,7 +15,7 @@ import type { DeviceOptions } from './model/device-options.ts';
 import { createLink } from './mqtt/mqtt-link.ts';
 import { recorded } from './recording/recorded-link.ts';
 import { createRecorder } from './recording/recorder.ts';
-import { startFiguresPage } from './report/figures-page.ts';
+import { openFigures } from './report/open-figures.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
@@ -264,7 +264,7 @@ async function runThrough(
 ): Promise<RunRecord> {
   const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
-  const page = settings.figuresListen && stack.use(await startFiguresPage(settings.figuresListen));
+  const figures = await openFigures(settings, stack, onNote);
   const links = await linksOf(settings);
   const cast = await castOf(settings);
   if (settings.clean) stack.defer(() => cast.clean());
@@ -333,7 +333,7 @@ async function runThrough(
       ...(log && { onDecision: log.add }),
       onBegin: (state) => {
         unwatch = watch({ standing: () => shown(state, scenario), stream, timers });
-        page?.show(state);
+        figures.show(state);
       },
     });
     if (log && settings.decisionsFile !== undefined) writeFileSync(settings.decisionsFile, log.text());

@@ -12,6 +12,7 @@ import {
   type SettingName,
 } from '@lapel/schemas/contracts/settings';
 import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
+import { type AlarmReceiver, readAlarmReceiver } from './runtime/alarm-settings.ts';
 import { hasPassword } from './runtime/database-hosts.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { type LegacySettings, readLegacy } from './runtime/legacy-settings.ts';
@@ -103,10 +104,12 @@ export interface Config {
   timeZone: string;
   /** The most devices per second whose connections a node closes so that they move to other nodes; 0 closes none. */
   handOverRate: number;
-  /** Days after which old rows are removed; 0 keeps them for ever. */
-  retention: { transactions: number; deliveries: number; audit: number; connections: number };
+  /** Days after which old rows are removed; 0 keeps them for ever, except samples, of which it stores none. */
+  retention: { transactions: number; deliveries: number; audit: number; connections: number; samples: number };
   /** The receiver of the audit log; null when it stays here. */
   auditSyslog: { target: URL; caFile: string | null } | null;
+  /** The receiver of alarms; null: they stay in the console. */
+  alarms: AlarmReceiver | null;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   webhookDirect: boolean;
@@ -363,8 +366,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       deliveries: Number(text('LAPEL_DELIVERY_RETENTION_DAYS')),
       audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
       connections: Number(text('LAPEL_CONNECTION_RETENTION_DAYS')),
+      samples: Number(text('LAPEL_SAMPLE_RETENTION_DAYS')),
     },
     auditSyslog: readSyslog(optional),
+    alarms: readAlarmReceiver(optional),
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     webhookDirect: flag('LAPEL_WEBHOOK_DIRECT'),

@@ -7,6 +7,8 @@ import type { Terminal } from '@lapel/cli/show/terminal';
 import { refusalOf } from '@lapel/schemas/base/installation';
 import { ownVersion } from '@lapel/schemas/base/version';
 import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
+import type { Config } from './config.ts';
+import { greetingOf } from './runtime/greeting.ts';
 import type { Log } from './runtime/log.ts';
 import { Refused, Unusable } from './runtime/refused.ts';
 import type { Supervisor } from './runtime/supervisor.ts';
@@ -83,6 +85,7 @@ async function serve(args: string[]): Promise<void> {
     if (!(error instanceof UsageError)) throw error;
     return fail(`${error.message}\nSee: lapel serve --help`, BAD_USAGE);
   }
+  let config: Config;
   let service: Service;
   let log: Log;
   let supervisor: Supervisor;
@@ -96,7 +99,7 @@ async function serve(args: string[]): Promise<void> {
     // Loaded only here, so that the other commands start faster.
     const { readConfig } = await import('./config.ts');
     const { createLog, readableLines } = await import('./runtime/log.ts');
-    const config = readConfig({ env: process.env, options, openFiles: openFiles() });
+    config = readConfig({ env: process.env, options, openFiles: openFiles() });
     log = createLog({
       level: config.logLevel,
       destination: process.stderr.isTTY ? await readableLines() : undefined,
@@ -152,7 +155,11 @@ async function serve(args: string[]): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, endEarly).on(signal, stop);
   void supervisor.ready(service.vitals);
   // This line comes last, because its reader may send a signal as soon as it appears.
-  process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
+  process.stdout.write(
+    process.stdout.isTTY
+      ? greetingOf({ addresses: service.addresses, ...config })
+      : `${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`,
+  );
 }
 
 async function playDemo(args: string[]): Promise<void> {

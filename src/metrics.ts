@@ -91,6 +91,11 @@ export function createMetrics() {
       ['code'],
     ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
+    alarmMessages: counter(
+      'alarm_messages_total',
+      'Messages to the receiver of LAPEL_ALARM_URL, by outcome: `taken` or `failed`',
+      ['outcome'],
+    ),
     auditSent: counter(
       'audit_syslog_sent_total',
       'Entries of the audit log that the receiver of LAPEL_AUDIT_SYSLOG has taken',
@@ -126,6 +131,10 @@ export function createMetrics() {
     rolloutsRefused: counter('rollouts_refused_total', 'Rollouts refused because a limit was reached, by limit', [
       'bound',
     ]),
+    rolloutsFull: counter(
+      'rollouts_full_total',
+      'Times at which a rollout had as many unfinished devices as it may have (maxUnfinished), and made no more commands',
+    ),
     deviceActions: counter('device_actions_total', 'Device actions begun', ['action']),
     deviceActionDevices: counter(
       'device_action_devices_total',
@@ -194,11 +203,6 @@ export function createMetrics() {
       'spans_exported_total',
       'Spans of traces that were sent to the collector, by outcome; the others were dropped, because too many waited',
       ['outcome'],
-    ),
-    eventsDropped: counter(
-      'device_events_dropped_total',
-      'Events of devices dropped, because the application has no URL configured for them',
-      ['setting'],
     ),
     eventsRefused: counter(
       'device_events_refused_total',

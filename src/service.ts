@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import { createDeprecations } from '@lapel/schemas/contracts/deprecations';
 import { type Config, secretFilesOf } from './config.ts';
+import { createAlarmSender } from './core/alarms/alarm-sender.ts';
 import { createAudit } from './core/audit/audit.ts';
 import { createRaisedNumbers } from './core/audit/raised-numbers.ts';
 import { createAuditSender } from './core/audit/syslog/audit-sender.ts';
@@ -48,6 +49,10 @@ interface Overrides {
   cluster?: ClusterOverrides;
   /** The witness of the time beside the clock: by default the data folder, or the server of the database. */
   timeWitness?: TimeWitness;
+  /** True, the default, to read a SQLite database whole once, to find damage. */
+  checksDatabase?: boolean;
+  /** The factor by which the pauses of retention and removals are longer than the steps before them; 19 by default. */
+  pauseFactor?: number;
   /** True, the default, to record figures of the fleet every ten seconds. */
   keepsHistory?: boolean;
   /** True, the default, to send the text of `/metrics` again for a second after it was written. */
@@ -122,8 +127,10 @@ export async function createService(
   readiness.set('clock', trust.trouble);
   readiness.note('clock', trust.doubt);
   const common = { database, clock, ids, log, metrics, contracts, watch: new Watch(), tracing, trust };
+  const pacing = overrides.pauseFactor === undefined ? {} : { pauseFactor: overrides.pauseFactor };
   // Only a SQLite file is checked for damage; a PostgreSQL server checks its files itself.
-  const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
+  const checks = config.databaseUrl === null && (overrides.checksDatabase ?? true);
+  const check = checks ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');
   readiness.set('database', async () => check?.trouble() ?? healthy());
   readiness.note('database', () => database.doubt?.());
@@ -156,6 +163,7 @@ export async function createService(
   if (auditSender) audit.onSealed(auditSender.wake);
   const core = await createCore({
     ...wiring,
+    ...pacing,
     audit,
     urlFault,
     revoke: createRevoke(takeover, () => broker),
@@ -179,8 +187,26 @@ export async function createService(
     connections: broker,
     commitP99: commits.p99,
     keepsHistory: overrides.keepsHistory ?? true,
+    kept: config.retention,
+    auditWaiting: auditSender?.waiting,
     disk: () => diskOf(config.dataDir),
   });
+  const alarmSender =
+    config.alarms === null
+      ? undefined
+      : parts.add(
+          createAlarmSender({
+            ...common,
+            receiver: config.alarms,
+            leads: peers.nodes.leads,
+            async find() {
+              // That this process starts or stops is for its balancer only.
+              const problems = (await readiness.problems()).filter(({ part }) => part !== 'service');
+              return views.serviceState.alarms(problems, readiness.notes());
+            },
+          }),
+        );
+
   const {
     feed,
     admin,
@@ -195,14 +221,16 @@ export async function createService(
     audit,
     encryption,
     auditSender,
+    alarmSender,
     administratorToken,
     mqttUrls: () => Object.values(mqtt.urls),
     keepsMetrics: overrides.keepsMetrics ?? true,
   });
 
-  // 4. Removal of old rows, and the parts that stop first: the feed, and then the taking of devices from other nodes.
+  // 4. Removal of old rows, and the parts that stop first: what readers wait for, and then the taking of devices from other nodes.
   const sweeps = [...core.sweeps, sessionSweep(), historySweep(), serviceHistorySweep()];
-  parts.add(createRetention({ ...common, sweeps, sweepObjects: core.software.sweepObjects, leads: peers.nodes.leads }));
+  const { sweepObjects } = core.software;
+  parts.add(createRetention({ ...common, ...pacing, sweeps, sweepObjects, leads: peers.nodes.leads }));
   parts.add({
     start: () => readiness.set('service', () => undefined),
     async [Symbol.asyncDispose]() {
@@ -213,6 +241,8 @@ export async function createService(
     },
   });
   parts.add(feed);
+  parts.add(core.stream);
+  parts.add(core.feeding); // stopped before the stream that it reads
 
   await parts.start();
   consoleUrls.push(admin.url(), api.url(), publicUrl(), config.consoleUrl ?? admin.url());
@@ -236,7 +266,14 @@ export async function createService(
     /** The questions that a supervisor may ask: see createSupervisor. */
     vitals: { problems: readiness.problems, commit: () => database.transact(async () => undefined) },
     /** Resolves when no part of the service has work, until a request, a message, an answer or a timer brings some. */
-    idle: () => parts.idle(commits.count),
+    async idle(): Promise<void> {
+      const done = database.hurry();
+      try {
+        await parts.idle(commits.count);
+      } finally {
+        done();
+      }
+    },
     /**
      * Called before the service stops: `/readyz` says so, and connections of callers that are in use end with an answer.
      * Resolves after half a second at most.

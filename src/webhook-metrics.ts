@@ -1,7 +1,28 @@
 import type { createMetricKinds } from './runtime/metric-kinds.ts';
 
 /** The metrics of webhooks and their receivers. */
-export const createWebhookMetrics = ({ counter, gauge, histogram }: ReturnType<typeof createMetricKinds>) => ({
+export const createWebhookMetrics = ({
+  counter,
+  gauge,
+  labelled,
+  histogram,
+}: ReturnType<typeof createMetricKinds>) => ({
+  eventReadersWaiting: gauge('event_readers_waiting', 'Readers that wait for the next event of their application'),
+  eventsUnsent: counter(
+    'events_unsent_total',
+    'Events that are only in the stream of their application, because their setting had no URL',
+    ['setting'],
+  ),
+  endpoints: labelled(
+    'endpoints',
+    'Endpoints of applications by state: `enabled`; `down`: enabled, but the last five events or more were refused; `disabled`',
+    ['state'],
+  ),
+  endpointDeliveries: labelled(
+    'endpoint_deliveries_waiting',
+    'Deliveries to endpoints that wait: `pending` for their next attempt, `blocked` for another event of their device, or for their endpoint',
+    ['status'],
+  ),
   deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries created and stored', ['type']),
   deliveriesPending: gauge('webhook_pending', 'Webhook deliveries neither delivered nor given up'),
   oldestDeliveryDue: gauge(

@@ -15,6 +15,8 @@ export interface RawDatabase {
    * Makes writes of one kind fail (`INSERT ON transactions`), as a full disk would; the returned function undoes this.
    */
   breakWrites(what: string): Promise<() => Promise<void>>;
+  /** Carries out a statement in each unit of work that writes so (`INSERT ON rollouts`), as if another one came first. */
+  afterWrites(what: string, statement: string): Promise<void>;
 }
 
 const INT8 = 20;
@@ -35,6 +37,9 @@ function openFile(t: Test, dataDir: string): RawDatabase {
     async breakWrites(what) {
       file.exec(`CREATE TRIGGER broken BEFORE ${what} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
       return async () => void file.exec('DROP TRIGGER broken');
+    },
+    async afterWrites(what, statement) {
+      file.exec(`CREATE TRIGGER also AFTER ${what} BEGIN ${statement}; END`);
     },
   };
 }
@@ -66,6 +71,11 @@ async function openServer(t: Test, connectionString: string): Promise<RawDatabas
         AS 'BEGIN RAISE EXCEPTION ''the disk is full''; END'`);
       await client.query(`CREATE TRIGGER broken BEFORE ${what} FOR EACH ROW EXECUTE FUNCTION broken()`);
       return async () => void (await client.query('DROP FUNCTION broken CASCADE'));
+    },
+    async afterWrites(what, statement) {
+      await client.query(`CREATE FUNCTION also() RETURNS trigger LANGUAGE plpgsql
+        AS $also$ BEGIN ${statement}; RETURN NULL; END $also$`);
+      await client.query(`CREATE TRIGGER also AFTER ${what} FOR EACH ROW EXECUTE FUNCTION also()`);
     },
   };
 }

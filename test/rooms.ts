@@ -47,6 +47,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   core: {
     about: 'the decisions that keep the promises',
     rooms: {
+      alarms: { about: 'tells the receiver of the operator of alarms' },
       removals: { about: 'removes developers and applications with everything that belongs to them' },
       'device-actions': {
         about: 'one change of all devices that match a filter: gathered, then carried out in pieces',
@@ -63,6 +64,8 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       requests: { about: 'requests of devices: stored before their PUBACK, answered until the device has the answer' },
       software: { about: 'packages, versions, binaries, distributions, system packages, firmware' },
       outbox: { about: 'the commands that are due for connected devices, in order' },
+      endpoints: { about: 'places to which the events of an application are sent: their order, their state, replays' },
+      stream: { about: 'the events of an application in order, for readers that pull; the places of consumers' },
       webhooks: {
         about: 'deliveries, attempts, signature, retry schedule, address guard',
         owns: ['undici', 'ipaddr.js'],
@@ -116,6 +119,8 @@ export const CLI_ROOMS: Storeys = {
   admin: { about: 'administration: a table of resources and their verbs' },
   software: { about: 'packages, versions, uploads, installations' },
   import: { about: 'registers many devices from a file, with little memory' },
+  events: { about: 'the events of an application, and the consumers of their stream' },
+  endpoint: { about: 'the endpoints of an application: deliveries, replays' },
   webhook: { about: 'the receiver for development, deliveries, the URL settings of webhooks' },
   rollout: { about: 'rollouts of an application: start, follow, pause' },
   device: { about: 'devices of an application, transactions and their results' },
@@ -171,6 +176,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
  * one another.
  */
 export const RULES: readonly string[] = [
+  'schemas/base/rollouts',
   'src/core/applications/key-rotation',
   'src/core/applications/scopes',
   'src/core/device-actions/device-action',

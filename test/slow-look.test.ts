@@ -49,3 +49,37 @@ t.test('rows of the same name that belong to different keys are told apart', asy
   t.same(moved, ['first', 'second']);
   look.stop();
 });
+
+t.test('a key that cannot be looked at hides no other, neither before nor after it was overlooked', async (t) => {
+  const clock = createFakeClock();
+  const moved: string[] = [];
+  let isBroken = true;
+  const look = createSlowLook({
+    clock,
+    log: createLog({ level: 'silent' }),
+    what: 'rollouts',
+    keys: () => ['broken', 'other', 'late'],
+    overlooked: async (key) => {
+      if (key === 'broken' && isBroken) throw new Error('it cannot be read');
+      return key === 'late' && !moved.includes('other') ? undefined : 'running 0';
+    },
+    move: (key) => void moved.push(key),
+    count: () => undefined,
+  });
+  const pass = async (): Promise<void> => {
+    for (let each = 0; each < 10; each += 1) {
+      clock.advance(1_000);
+      await new Promise(setImmediate);
+    }
+  };
+  await pass();
+  t.ok(moved.includes('other'));
+  isBroken = false;
+  await pass();
+  t.ok(moved.includes('broken'));
+  isBroken = true;
+  moved.length = 0;
+  await pass();
+  t.ok(moved.includes('other') && moved.includes('late'));
+  look.stop();
+});

@@ -169,7 +169,14 @@ t.test('a library that most services never need is loaded at its first use', asy
 });
 
 /** Files of the contract that the script of the console contains. */
-const IN_BROWSERS = ['@lapel/schemas/base/exact-json', '@lapel/schemas/base/explain-signature'];
+const IN_BROWSERS = [
+  '@lapel/schemas/base/rollout-distance',
+  '@lapel/schemas/base/rollout-health',
+  '@lapel/schemas/base/rollout-verdict',
+  '@lapel/schemas/base/exact-json',
+  '@lapel/schemas/base/explain-signature',
+  '@lapel/schemas/base/rollouts',
+];
 
 t.test('the pages import their own files, their packaged libraries, and little of the contract', async (t) => {
   const isTypes = (text: string, name: string): boolean =>

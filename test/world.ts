@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type Config, readConfig } from '../src/config.ts';
 import type { ClusterOverrides } from '../src/platform/cluster/open-peers.ts';
@@ -7,7 +8,12 @@ import type { TimeWitness } from '../src/runtime/clock-trust.ts';
 import { type Ids, randomIds } from '../src/runtime/ids.ts';
 import { createLog, type Log } from '../src/runtime/log.ts';
 import { createService, type Service } from '../src/service.ts';
-import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
+import {
+  type CheckedAnswer,
+  type CheckedClient,
+  createClient,
+  type UnreadRefusals,
+} from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { writeNewDatabase } from './new-database.ts';
@@ -34,6 +40,12 @@ interface WorldOptions {
   keepsHistory?: boolean;
   /** Whether `/metrics` may answer with a text that is up to a second old; by default not. */
   keepsMetrics?: boolean;
+  /** Whether the service reads its SQLite database whole, to find damage; by default not. */
+  checksDatabase?: boolean;
+  /** Whether retention and removals make their pauses, which are 19 times as long as their steps; by default not. */
+  makesPauses?: boolean;
+  /** Whether calls are repeated while the service answers 503, as customers repeat them; by default only those that set up. */
+  insists?: boolean;
   /** Settings that differ from node to node. */
   settings?: (node: number) => Partial<Config>;
   /** Overrides for the cluster of each node. */
@@ -72,6 +84,26 @@ export function deviceIdOf(number: number): string {
 
 /** A return code of CONNACK [MQTT-3.2.2.3]. */
 const UNAVAILABLE = 3;
+/** The most calls for one thing, while the service is overloaded. */
+const MOST_TRIES = 40;
+
+/** Asks again while the service is overloaded, or its database is away: a busy machine makes both so for a moment. */
+async function insist(ask: () => Promise<CheckedAnswer>): Promise<CheckedAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask();
+    if (answer.status !== 503 || tries === MOST_TRIES) return answer;
+    await pause(50);
+  }
+}
+
+const insisting = (client: CheckedClient): CheckedClient => ({
+  ...client,
+  get: (...call) => insist(() => client.get(...call)),
+  post: (...call) => insist(() => client.post(...call)),
+  put: (...call) => insist(() => client.put(...call)),
+  patch: (...call) => insist(() => client.patch(...call)),
+  delete: (...call) => insist(() => client.delete(...call)),
+});
 
 /**
  * Starts the real service on free ports, with a temporary folder and a clock that stands still, and the helpers around
@@ -115,6 +147,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       ids,
       keepsHistory: options.keepsHistory ?? false,
       keepsMetrics: options.keepsMetrics ?? false,
+      checksDatabase: options.checksDatabase ?? false,
+      ...(!options.makesPauses && { pauseFactor: 0 }),
       ...(cluster && { cluster: cluster(node) }),
       ...(witness && { timeWitness: witness }),
     });
@@ -128,13 +162,14 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       await until(async () => (await metrics.clusterNodes.get()).values[0]?.value === wanted);
   const serviceOf = ({ node = 0 }: AtNode = {}): Service => nodes[node] as Service;
   const clients: CheckedClient[] = [];
+  const unread: UnreadRefusals = new Set();
   t.teardown(() => Promise.all(clients.map((client) => client[Symbol.asyncDispose]())));
   let devices = 0;
 
   function client(baseUrl: string, token?: string): CheckedClient {
-    const made = createClient({ baseUrl, ...(token !== undefined && { token }) });
+    const made = createClient({ baseUrl, unread, ...(token !== undefined && { token }) });
     clients.push(made);
-    return made;
+    return options.insists ? insisting(made) : made;
   }
   const admin = (at?: AtNode): CheckedClient => client(serviceOf(at).addresses.admin, serviceOf(at).adminToken);
   const anonymous = (): CheckedClient => client(serviceOf().addresses.http);
@@ -160,10 +195,9 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     const { deviceLimit = 100, key = true, deviceEvent = true } = wanted;
     const receiver: TestReceiver = await createTestReceiver(t);
     const contract = deviceLimit === null ? {} : { deviceLimit };
-    await admin().post('/admin/v1/developers', { json: { developerId: name, name, ...contract } });
-    const made = await admin().post(`/admin/v1/developers/${name}/applications`, {
-      json: { applicationId: `${name}-app`, name },
-    });
+    await insist(() => admin().post('/admin/v1/developers', { json: { developerId: name, name, ...contract } }));
+    const json = { applicationId: `${name}-app`, name };
+    const made = await insist(() => admin().post(`/admin/v1/developers/${name}/applications`, { json }));
     const { applicationId, secret } = made.body as { applicationId: string; secret: string };
     const tenant = {
       developerId: name,
@@ -193,10 +227,10 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       },
     };
     if (key) {
-      const issued = await tenant.api.post(`${tenant.path}/refresh_authkey`);
+      const issued = await insist(() => tenant.api.post(`${tenant.path}/refresh_authkey`));
       tenant.authenticationKey = issued.body.authenticationKey;
     }
-    if (deviceEvent) await tenant.api.patch(tenant.path, { json: { deviceEvent: receiver.url } });
+    if (deviceEvent) await insist(() => tenant.api.patch(tenant.path, { json: { deviceEvent: receiver.url } }));
     return tenant;
   }
 
@@ -204,7 +238,9 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   async function registerDevice(developerId = 'dev'): Promise<{ deviceId: string; credential: string }> {
     devices += 1;
     const deviceId = deviceIdOf(devices);
-    const made = await admin().post(`/admin/v1/developers/${developerId}/devices`, { json: { deviceId } });
+    const made = await insist(() =>
+      admin().post(`/admin/v1/developers/${developerId}/devices`, { json: { deviceId } }),
+    );
     return { deviceId, credential: made.body.credential };
   }
 

@@ -9,6 +9,7 @@ import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { MEMBERS } from './member-resource.ts';
+import { NOTES } from './note-resource.ts';
 import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
@@ -235,6 +236,7 @@ export const RESOURCES: readonly Resource[] = [
   SECRETS,
   REMOVALS,
   DEVICES,
+  NOTES,
   ENROLMENT,
   DEVICE_CAS,
   DEVICE_ACTIONS,

@@ -16,8 +16,8 @@ export const AUDIT: Resource = {
   resource: 'audit',
   columns: [
     date('TIME', 'at'),
-    { head: 'WHO', cell: ({ actor }) => whoOf(actor as Parameters<typeof whoOf>[0]) },
-    { head: 'WHAT', cell: ({ action, resource }) => `${String(action).split(' ')[0]} ${String(resource)}` },
+    { head: 'WHAT', cell: ({ sentence }) => String(sentence), flexible: true },
+    { head: 'HOW', cell: ({ actor }) => whoOf(actor as Parameters<typeof whoOf>[0]) },
     column('FROM', 'address'),
     column('STATUS', 'status'),
     column('REQUEST', 'requestId'),

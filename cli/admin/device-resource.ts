@@ -182,6 +182,33 @@ export const DEVICES: Resource = {
       ],
     },
     {
+      verb: 'samples',
+      isNoun: true,
+      summary: 'Shows what a device reported over time, and when it was connected; times are in UTC',
+      about: 'Without --since the last day is shown. Needs LAPEL_SAMPLE_RETENTION_DAYS.',
+      operation: 'readDeviceSamples',
+      arguments: { DEVICE: 'deviceId' },
+      kind: 'list',
+      list: 'points',
+      whole: true,
+      columns: [
+        date('TIME (UTC)', 'at'),
+        column('BATTERY', 'battery'),
+        column('CHARGING', 'isCharging'),
+        column('SIGNAL DBM', 'rssi'),
+        column('FREE BYTES', 'freeBytes'),
+        column('CONNECTED', 'connectedShare'),
+      ],
+      query: {
+        since: { parameter: 'since', value: 'TIME', text: 'the beginning of the period, in UTC: 2026-11-20T08:30:00Z' },
+        step: { parameter: 'step', value: 'SECONDS', text: 'the distance of two points: 3600 or more' },
+      },
+      examples: [
+        'lapel admin device samples 490154203237518',
+        'lapel admin device samples 490154203237518 --since 2026-11-01T00:00:00Z --step 86400 --json',
+      ],
+    },
+    {
       verb: 'disconnect',
       summary: 'Closes the connection of a device, which may reconnect at once',
       operation: 'closeConnection',

@@ -1,3 +1,4 @@
+import { TAG_OPTION } from '../device/selector-options.ts';
 import { column, date, type Resource } from './admin-resource.ts';
 
 const BY = 'firmware, battery, version, package, developer, application, activation';
@@ -61,6 +62,39 @@ export const FLEET: Resource = {
       examples: ['lapel admin fleet failures', 'lapel admin fleet failures --since 2026-11-20T00:00:00Z --json'],
     },
     {
+      verb: 'cohorts',
+      isNoun: true,
+      summary: 'Compares devices by their version: battery, connection, free storage',
+      about: 'Without --package the versions of the firmware are compared. Needs LAPEL_SAMPLE_RETENTION_DAYS.',
+      operation: 'readFleetSamples',
+      kind: 'list',
+      list: 'cohorts',
+      whole: true,
+      columns: [
+        column('VERSION', 'version'),
+        column('DEVICES', 'devices'),
+        column('BATTERY %/H', 'batteryDropPerHour'),
+        column('CONNECTED', 'connectedShare'),
+        column('FREE BYTES', 'freeBytes'),
+      ],
+      query: {
+        since: {
+          parameter: 'since',
+          value: 'TIME',
+          text: 'the beginning of the period, by default seven days ago, in UTC: 2026-11-20T08:30:00Z',
+        },
+        package: { parameter: 'package', value: 'NAME', text: 'the package whose versions are compared' },
+        developer: { parameter: 'developerId', value: 'ID', text: 'only devices of this developer' },
+        application: { parameter: 'applicationId', value: 'ID', text: 'only devices of this application' },
+        prefix: { parameter: 'prefix', value: 'DIGITS', text: 'only devices whose deviceId begins with these digits' },
+        tag: { parameter: 'tag', ...TAG_OPTION },
+      },
+      examples: [
+        'lapel admin fleet cohorts',
+        'lapel admin fleet cohorts --package com.example.camera --tag site=osaka',
+      ],
+    },
+    {
       verb: 'health',
       isNoun: true,
       summary: 'Shows how long each step of commands takes, and how many wait for it',
@@ -113,6 +147,20 @@ export const FLEET: Resource = {
       whole: true,
       columns: [column('LEVEL', 'level'), column('KIND', 'kind'), column('NODE', 'nodeId'), column('TEXT', 'text')],
       examples: ['lapel admin fleet alarms'],
+    },
+    {
+      verb: 'alarm-receiver',
+      isNoun: true,
+      summary: 'Says who is told of alarms (LAPEL_ALARM_URL), and how the latest message went',
+      operation: 'readAlarmReceiver',
+      examples: ['lapel admin fleet alarm-receiver'],
+    },
+    {
+      verb: 'test-alarm-receiver',
+      isNoun: true,
+      summary: 'Sends a test message to the receiver of alarms',
+      operation: 'testAlarmReceiver',
+      examples: ['lapel admin fleet test-alarm-receiver'],
     },
     {
       verb: 'nodes',

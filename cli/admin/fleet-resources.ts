@@ -55,8 +55,14 @@ export const TRANSACTIONS: Resource = {
         application: { parameter: 'applicationId', value: 'ID', text: 'only transactions of this application' },
         device: { parameter: 'deviceId', value: 'DEVICE', text: 'only transactions of this device' },
         rollout: { parameter: 'rolloutId', value: 'ROLLOUT', text: 'only transactions of this rollout' },
+        sort: {
+          parameter: 'sort',
+          value: 'ORDER',
+          text: 'sort by createdAt for the oldest first, or -createdAt for the newest first; failures come by their ends',
+        },
       },
       examples: [
+        'lapel admin transaction list --since 2026-11-20T08:30:00Z --sort createdAt',
         'lapel admin transaction list --unfinished --older-than 1h',
         'lapel admin transaction list --application patrol --status failed --limit 1000 --json',
       ],

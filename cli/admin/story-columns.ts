@@ -8,11 +8,11 @@ const words = (...parts: unknown[]): string =>
     .map(fieldText)
     .join(' ');
 
-/** The subject of an entry: the operation of a command, the type of an event, the request of a change, the name of an action. */
+/** The subject of an entry: the operation of a command, the type of an event, the sentence of a change, the name of an action. */
 function subjectOf(row: Row): string {
   if (row['kind'] === 'command') return words(of(row, 'command')['operation'], of(row, 'command')['subject']);
   if (row['kind'] === 'event') return words(of(row, 'event')['type']);
-  if (row['kind'] === 'change') return words(of(row, 'change')['action']);
+  if (row['kind'] === 'change') return words(of(row, 'change')['sentence']);
   if (row['kind'] === 'action') return words(of(row, 'action')['action']);
   const { reason, count } = of(row, 'connection');
   return words(reason, Number(count) > 1 ? `${fieldText(count)} times` : null);

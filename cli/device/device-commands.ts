@@ -9,6 +9,7 @@ import { oneLine } from '../show/plain-text.ts';
 import { fieldText, table } from '../show/table.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { yesNo } from './device-texts.ts';
+import { REVERT_OPTION, readRevertAfter } from './terms-options.ts';
 import { type TransactionRow, transactionCommand } from './transaction-command.ts';
 
 type Wifi = Operations['setWifi']['input']['body'];
@@ -123,15 +124,18 @@ const ROWS: readonly TransactionRow[] = [
         text: 'security of the network; by default WPA2 with a password, else OPEN',
       },
       ...LIST_OPTIONS('Wi-Fi networks'),
+      ...REVERT_OPTION,
     },
     examples: [
       "lapel device wifi 490154203237518 --ssid office --password 'correct horse'",
       'lapel device wifi 490154203237518 --file networks.json --wait',
       'lapel device wifi 490154203237518 --file networks.json --expire-in 2h --supersede',
+      'lapel device wifi 490154203237518 --file networks.json --revert-after 5m --wait',
     ],
     async prepare(given, { deviceId }, terminal) {
       const body = (await entries(given, terminal, () => wifiEntry(given))) as Wifi;
-      return (lapel, query) => lapel.setWifi({ deviceId, body, query });
+      const tried = readRevertAfter(given);
+      return (lapel, query) => lapel.setWifi({ deviceId, body, query: { ...query, ...tried } });
     },
   },
   {
@@ -144,6 +148,7 @@ const ROWS: readonly TransactionRow[] = [
         APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `the field ${field} of the entry` }]),
       ),
       ...LIST_OPTIONS('access point names'),
+      ...REVERT_OPTION,
     },
     examples: [
       'lapel device apn 490154203237518 --name Office --apn internet.example --mcc 440 --mnc 10',
@@ -151,7 +156,8 @@ const ROWS: readonly TransactionRow[] = [
     ],
     async prepare(given, { deviceId }, terminal) {
       const body = (await entries(given, terminal, () => apnEntry(given))) as Apn;
-      return (lapel, query) => lapel.setApn({ deviceId, body, query });
+      const tried = readRevertAfter(given);
+      return (lapel, query) => lapel.setApn({ deviceId, body, query: { ...query, ...tried } });
     },
   },
   {

@@ -1,8 +1,10 @@
 import type { Group } from '../line/command.ts';
 import { DEVICE_COMMANDS } from './device-commands.ts';
 import { deviceCount } from './device-count.ts';
+import { deviceFleet } from './device-fleet.ts';
 import { deviceIds } from './device-ids.ts';
 import { deviceList } from './device-list.ts';
+import { deviceNote } from './device-note.ts';
 import { deviceFirmware, deviceShow, deviceTransactions } from './device-reads.ts';
 import { deviceTag, deviceTags } from './device-tags.ts';
 import { deviceWatch } from './device-watch.ts';
@@ -15,9 +17,11 @@ export const DEVICE_GROUPS: readonly Group[] = [
       deviceList,
       deviceIds,
       deviceCount,
+      deviceFleet,
       deviceShow,
       deviceTag,
       deviceTags,
+      deviceNote,
       ...DEVICE_COMMANDS,
       deviceFirmware,
       deviceTransactions,

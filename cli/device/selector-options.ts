@@ -1,3 +1,4 @@
+import { MEMBER_STATES } from '@lapel/schemas/base/rollouts';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { type Given, readWhole } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
@@ -17,6 +18,12 @@ export type SelectorQuery = Pick<
   | 'firmwareVersionNot'
   | 'firmwareVersionRange'
   | 'lang'
+  | 'rollout'
+  | 'memberState'
+  | 'batteryAtLeast'
+  | 'charging'
+  | 'networkType'
+  | 'storageFreeAtLeast'
   | 'connected'
   | 'lastSeenWithin'
   | 'percent'
@@ -51,6 +58,18 @@ export const SELECTOR_TEXTS: Readonly<Record<string, TextOption>> = {
     text: "only devices with a firmware version in this range, such as '9.x'",
   },
   lang: { parameter: 'lang', value: 'LANGUAGE', text: 'only devices with this language, such as ja-JP' },
+  'network-type': {
+    parameter: 'networkType',
+    value: 'TYPE',
+    text: 'only devices that reported a network of this type, such as wifi',
+  },
+  'of-rollout': { parameter: 'rollout', value: 'ROLLOUT', text: 'only devices of this rollout' },
+  'member-state': {
+    parameter: 'memberState',
+    value: 'STATE',
+    choices: MEMBER_STATES,
+    text: 'with --of-rollout: only devices in this state in the rollout',
+  },
   salt: { parameter: 'salt', value: 'TEXT', text: 'with --percent: any text; each text makes other shares' },
 };
 
@@ -69,6 +88,9 @@ export const PERCENT_OPTION = {
 export const SELECTOR_OPTIONS: Options = {
   tag: TAG_OPTION,
   ...SELECTOR_TEXTS,
+  'battery-at-least': { value: 'N', text: 'only devices that reported at least so many percent of their battery' },
+  charging: { text: 'only devices that reported that they are being charged' },
+  'storage-free-at-least': { value: 'BYTES', text: 'only devices that reported at least so much free storage' },
   connected: { text: 'only devices that are connected now' },
   disconnected: { text: 'only devices that are not connected now' },
   'last-seen-within': { value: 'DURATION', text: 'only devices that sent something in this time: 90s, 30m, 2h, 7d' },
@@ -116,6 +138,7 @@ export function readSelectorQuery(given: Given): SelectorQuery {
   if (given.flag('connected') && given.flag('disconnected'))
     throw new UsageError('--disconnected', 'cannot be combined with --connected');
   const [within, percent] = [given.text('last-seen-within'), given.text('percent')];
+  const [battery, storage] = [given.text('battery-at-least'), given.text('storage-free-at-least')];
   const texts = Object.entries(SELECTOR_TEXTS).flatMap(([name, { parameter }]) => {
     const text = given.text(name);
     return text === undefined ? [] : [[parameter, text] as const];
@@ -123,6 +146,9 @@ export function readSelectorQuery(given: Given): SelectorQuery {
   return {
     ...(tag.length > 0 && { tag }),
     ...Object.fromEntries(texts),
+    ...(battery !== undefined && { batteryAtLeast: readWhole('battery-at-least', battery) }),
+    ...(storage !== undefined && { storageFreeAtLeast: readWhole('storage-free-at-least', storage) }),
+    ...(given.flag('charging') && { charging: 'true' }),
     ...(given.flag('connected') && { connected: 'true' }),
     ...(given.flag('disconnected') && { connected: 'false' }),
     ...(within !== undefined && { lastSeenWithin: readTime('last-seen-within', within) }),
@@ -135,11 +161,12 @@ export function readSelectorQuery(given: Given): SelectorQuery {
  * UsageError.
  */
 export function readSelector(given: Given): Selector {
-  const { tag, connected, ...rest } = readSelectorQuery(given);
+  const { tag, connected, charging, ...rest } = readSelectorQuery(given);
   const selector: Selector = {
     ...rest,
     ...(tag && { tags: readTags(tag) }),
     ...(connected !== undefined && { connected: connected === 'true' }),
+    ...(charging !== undefined && { charging: charging === 'true' }),
   };
   const devices = given.list('device');
   if (devices.length === 0) return selector;

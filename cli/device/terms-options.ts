@@ -24,6 +24,19 @@ export const TERMS_OPTIONS = {
   supersede: { text: 'take the place of older unfinished commands of the same kind; of installs: of the same package' },
 } satisfies Options;
 
+/** The option of commands that change a network of the device. */
+export const REVERT_OPTION = {
+  'revert-after': {
+    value: 'DURATION',
+    text: 'the device takes its former list again unless it reaches the service with the new one in this time: 30s to 1h',
+  },
+} satisfies Options;
+
+export function readRevertAfter(given: Given): { revertAfter?: number } {
+  const text = given.text('revert-after');
+  return text === undefined ? {} : { revertAfter: readTime('revert-after', text) };
+}
+
 /** Reads the terms of a command. Throws a UsageError. */
 export function readTerms(given: Given): Terms {
   const [expireIn, answerWithin] = [given.text('expire-in'), given.text('answer-within')];

@@ -3,12 +3,13 @@ import type { Operations } from '@lapel/client/operations';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
-import { readWhole } from '../line/command-line.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { type Column, table, timeText } from '../show/table.ts';
 import { resultsText } from './results-text.ts';
 import { rolloutChange } from './rollout-change.ts';
+import { rolloutApprove, rolloutResume } from './rollout-decisions.ts';
+import { rolloutRevert } from './rollout-revert.ts';
 import { shown } from './rollout-shown.ts';
 import { DEVICE_STATES, ROLLOUT_STATES, type Rollout, stateText } from './rollout-text.ts';
 
@@ -151,25 +152,6 @@ const action = (
   },
 });
 
-const rolloutApprove: Command = {
-  name: 'rollout approve',
-  arguments: [{ name: 'ROLLOUT' }],
-  summary: 'Approves the present stage of a rollout',
-  options: {
-    stage: { value: 'N', text: 'only this stage, from 1; so a repetition never approves the next one' },
-    ...APPLICATION_OPTIONS,
-  },
-  examples: [`lapel rollout approve ${ROLLOUT}`, `lapel rollout approve ${ROLLOUT} --stage 2`],
-  async run(given, terminal) {
-    const [rolloutId = ''] = given.positionals;
-    const stage = given.text('stage');
-    const body = stage === undefined ? {} : { stage: readWhole('stage', stage) };
-    const application = await openApplication(given, terminal);
-    const rollout = await application.call('approve the stage', (lapel) => lapel.approveRollout({ rolloutId, body }));
-    return { json: { ok: true, ...rollout }, text: `${rolloutId} is ${stateText(rollout)}\n` };
-  },
-};
-
 const rolloutRetry: Command = {
   name: 'rollout retry',
   arguments: [{ name: 'ROLLOUT' }],
@@ -198,10 +180,11 @@ export const ROLLOUT_COMMANDS: readonly Command[] = [
   action('pause', 'Pauses a rollout; what was not delivered is taken back', (lapel, rolloutId) =>
     lapel.pauseRollout({ rolloutId }),
   ),
-  action('resume', 'Lets a paused rollout go on', (lapel, rolloutId) => lapel.resumeRollout({ rolloutId })),
+  rolloutResume,
   rolloutApprove,
   rolloutChange,
   rolloutRetry,
+  rolloutRevert,
   action('cancel', 'Cancels a rollout and its unfinished transactions', (lapel, rolloutId) =>
     lapel.cancelRollout({ rolloutId }),
   ),

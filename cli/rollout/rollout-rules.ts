@@ -1,3 +1,4 @@
+import { CONFIRMED_OPERATIONS } from '@lapel/schemas/base/rollouts';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { readTime } from '../device/duration.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
@@ -14,7 +15,18 @@ const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 /** The options of rules that can be changed later. */
 export const RULE_OPTIONS = {
-  rate: { value: 'N', text: 'make at most N commands a minute' },
+  rate: {
+    value: 'N',
+    text: 'make at most N commands a minute; FROM-TO: begin with FROM, and double up to TO; that needs --double-after',
+  },
+  'double-after': {
+    value: 'N',
+    text: 'the rate doubles after each N devices that have succeeded; needs --rate FROM-TO',
+  },
+  'at-a-time': {
+    value: 'N',
+    text: 'at most N devices are carrying out a command; with --abort 100 by default',
+  },
   abort: { value: 'PERCENT', text: 'pause the rollout when this share of the results are failures' },
   after: {
     value: 'N',
@@ -38,6 +50,30 @@ export const RULE_OPTIONS = {
   'time-zone': { value: 'ZONE', text: 'the time zone of the window, as Asia/Tokyo' },
   label: { value: 'TEXT', text: 'a name for people' },
 } satisfies Options;
+
+/** Seconds within which a device has to be seen again, when the command line does not say it. */
+const SEEN_AGAIN_WITHIN = 86_400;
+
+/** The options that say when a success is final. */
+export const CONFIRM_OPTIONS = {
+  confirm: {
+    value: 'DURATION',
+    text: 'a device has succeeded when it is seen again within this time (1d, for --install, --firmware, --wifi and --apn); none: when it says so',
+  },
+  'version-kept': { text: 'and when it reports the version' },
+} satisfies Options;
+
+/** Reads when a success of the operation is final. Throws a UsageError. */
+export function readConfirm(given: Given, operation: Create['operation'] | undefined): Pick<Create, 'confirm'> {
+  const text = given.text('confirm');
+  const isUsual = text === undefined && operation !== undefined && CONFIRMED_OPERATIONS.includes(operation);
+  if (text === 'none' || (text === undefined && !isUsual)) {
+    if (given.flag('version-kept')) throw new UsageError('--version-kept', 'needs --confirm');
+    return {};
+  }
+  const seenAgainWithin = text === undefined ? SEEN_AGAIN_WITHIN : readTime('confirm', text);
+  return { confirm: { seenAgainWithin, ...(given.flag('version-kept') && { versionKept: true }) } };
+}
 
 /** The options that let failed devices try again. */
 export const RETRY_OPTIONS = {
@@ -81,12 +117,32 @@ export function readAbort(given: Given, present?: Abort): Abort | undefined {
   };
 }
 
+function readRate(given: Given, rate: string | undefined): Pick<Create, 'ratePerMinute'> {
+  const doubleAfter = given.text('double-after');
+  const [, from, to] = /^(\d+)-(\d+)$/.exec(rate ?? '') ?? [];
+  if (from === undefined || to === undefined) {
+    if (doubleAfter !== undefined) throw new UsageError('--double-after', 'needs --rate FROM-TO');
+    return rate === undefined ? {} : { ratePerMinute: readWhole('rate', rate) };
+  }
+  if (doubleAfter === undefined) throw new UsageError('--rate', 'FROM-TO needs --double-after');
+  return {
+    ratePerMinute: {
+      from: readWhole('rate', from),
+      to: readWhole('rate', to),
+      doubleAfter: readWhole('double-after', doubleAfter),
+    },
+  };
+}
+
 /** Reads the rules that can be changed later. Throws a UsageError. */
-export function readRules(given: Given): Pick<Create, 'ratePerMinute' | 'abort' | 'window' | 'label'> {
-  const [rate, label] = [given.text('rate'), given.text('label')];
+export function readRules(
+  given: Given,
+): Pick<Create, 'ratePerMinute' | 'maxUnfinished' | 'abort' | 'window' | 'label'> {
+  const [rate, most, label] = [given.text('rate'), given.text('at-a-time'), given.text('label')];
   const [abort, window] = [readAbort(given), readWindow(given)];
   return {
-    ...(rate !== undefined && { ratePerMinute: readWhole('rate', rate) }),
+    ...readRate(given, rate),
+    ...(most !== undefined && { maxUnfinished: readWhole('at-a-time', most) }),
     ...(abort && { abort }),
     ...(window && { window }),
     ...(label !== undefined && { label }),

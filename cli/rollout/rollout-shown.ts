@@ -1,3 +1,5 @@
+import { findingText } from '@lapel/schemas/base/rollout-health';
+import { verdictText } from '@lapel/schemas/base/rollout-verdict';
 import type { Text } from '../show/look.ts';
 import { oneLine } from '../show/plain-text.ts';
 import { recordText, timeText } from '../show/table.ts';
@@ -9,11 +11,15 @@ const timesText = ({ p50, p90, p99 }: Rollout['result']): string | null =>
 
 /** A rollout as text: its fields, a bar for each stage, its errors, its history. */
 export const shown = (rollout: Rollout): Text => {
-  const { stages: _, errors: __, selector, rules, history, counts: ___, delivery, result, ...rest } = rollout;
+  const { stages: _, errors: __, selector, rules, history, counts: ___, delivery, result, ...all } = rollout;
+  // The lines of the stages, and those after them, say these in words.
+  const { inWork: ____, abortRule: _____, healthRules: ______, ...rest } = all;
   const fields = recordText({ ...rest, selector, rules, delivery: timesText(delivery), result: timesText(result) });
-  const events = history.map(({ at, event, stage, by, reason }) =>
+  const events = history.map(({ at, event, stage, by, person, reason, health, verdict }) =>
     oneLine(
-      `  ${timeText(at)}  ${event}${stage === null ? '' : ` (stage ${stage})`} by ${by}${reason ? `: ${reason}` : ''}`,
+      `  ${timeText(at)}  ${event}${stage === null ? '' : ` (stage ${stage})`} by ${person ?? by}${reason ? `: ${reason}` : ''}${
+        health ? `: ${findingText(health)}` : ''
+      }${verdict ? `; then: ${verdictText(verdict)}` : ''}`,
     ),
   );
   return (look) =>

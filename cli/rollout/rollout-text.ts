@@ -1,11 +1,15 @@
 import type { Operations } from '@lapel/client/operations';
+import { abortText, healthDistanceText } from '@lapel/schemas/base/rollout-distance';
+import { healthLines } from '@lapel/schemas/base/rollout-health';
+import { verdictText } from '@lapel/schemas/base/rollout-verdict';
+import { MEMBER_STATES, openOf } from '@lapel/schemas/base/rollouts';
 import { oneLine } from '../show/plain-text.ts';
 import { bar } from '../show/progress.ts';
 import { cut, wrap } from '../show/text-width.ts';
 
 export type Rollout = Operations['readRollout']['answer'];
 export const ROLLOUT_STATES = ['scheduled', 'running', 'paused', 'completed', 'cancelled'];
-export const DEVICE_STATES = ['waiting', 'unfinished', 'succeeded', 'failed', 'cancelled', 'unchanged', 'refused'];
+export const DEVICE_STATES = MEMBER_STATES;
 type Counts = Rollout['counts'];
 type RolloutError = Rollout['errors'][number];
 
@@ -23,7 +27,7 @@ const UNITS: readonly (readonly [seconds: number, unit: string])[] = [
 ];
 
 const total = (counts: Counts): number => Object.values(counts).reduce((sum, devices) => sum + devices, 0);
-const ended = (counts: Counts): number => total(counts) - counts.waiting - counts.unfinished;
+const ended = (counts: Counts): number => total(counts) - openOf(counts);
 
 /** A part in percent, rounded down, so that only a whole is 100 %. */
 const percentOf = (part: number, whole: number): number => (whole === 0 ? 100 : Math.floor((100 * part) / whole));
@@ -34,9 +38,18 @@ function secondsText(seconds: number): string {
   return `${seconds / size} ${unit}`;
 }
 
-/** Counts in words, without zeros: `180 waiting, 5 succeeded`. */
-const countsText = (counts: Counts): string =>
+/** Counts in words, without zeros: `180 waiting, 5 succeeded`. The unfinished devices are told apart. */
+const countsText = (counts: Counts, { installing, queued, switchedOff }: Rollout['inWork']): string =>
   Object.entries(counts)
+    .flatMap(([state, devices]): [string, number][] =>
+      state === 'unfinished' && installing + queued + switchedOff > 0
+        ? [
+            ['installing', installing],
+            ['queued', queued],
+            ['switched off', switchedOff],
+          ]
+        : [[state, devices]],
+    )
     .filter(([, devices]) => devices > 0)
     .map(([state, devices]) => `${devices} ${state}`)
     .join(', ');
@@ -50,14 +63,28 @@ export const errorText = ({ state, code, devices, examples }: RolloutError): str
   oneLine(`${state} ${code}: ${devices} ${devices === 1 ? 'device' : 'devices'}, for example ${examples.join(', ')}`);
 
 /** The conditions for which a stage waits before the next one begins, with their present values. */
-function ruleText({ continueWhen, approval, approved, state, counts }: Rollout['stages'][number]): string {
-  const { succeeded, unchanged, failed, waiting, unfinished } = counts;
-  const good = succeeded + unchanged;
-  const reached = state === 'waiting' ? '' : ` (now ${percentOf(good, good + failed + waiting + unfinished)} %)`;
+function ruleText({
+  continueWhen,
+  soakEndsAt,
+  approval,
+  approvalBy,
+  approved,
+  state,
+  counts,
+}: Rollout['stages'][number]): string {
+  const { succeeded, failed } = counts;
+  const reached = state === 'waiting' ? '' : ` (now ${percentOf(succeeded, succeeded + failed + openOf(counts))} %)`;
   const share = continueWhen ? `at ${continueWhen.succeededPercent} % succeeded${reached}` : 'when all have ended';
   const soak = continueWhen?.soakFor ? `, ${secondsText(continueWhen.soakFor)} later` : '';
-  return `next stage: ${share}${soak}${approval ? `, after approval${approved ? ' (approved)' : ''}` : ''}`;
+  const ends = soakEndsAt === null ? '' : ` (until ${soakEndsAt.slice(0, 16).replace('T', ' ')} UTC)`;
+  return `next stage: ${share}${soak}${ends}${approval ? `, after approval${approvalBy === 'other' ? ' by another person' : ''}${approved ? ' (approved)' : ''}` : ''}`;
 }
+
+/** The health of the devices with the release, beside those that wait: `health: silent devices 5 % (waiting: 2 %)`. */
+const healthText = ({ treated, control }: NonNullable<Rollout['stages'][number]['health']>): string =>
+  `health: ${healthLines(treated, control)
+    .map(([name, ours, theirs]) => `${name} ${ours}${theirs === '' ? '' : ` (waiting: ${theirs})`}`)
+    .join(', ')}`;
 
 /** Lines of at most `width` columns, the further ones indented; one line without a width. */
 function fit(text: string, width: number | null): string[] {
@@ -69,7 +96,7 @@ function fit(text: string, width: number | null): string[] {
 function stageLines({ stages, devices }: Rollout, index: number, width: number | null): string[] {
   const stage = stages[index];
   if (!stage) return [];
-  const { state, counts, planned } = stage;
+  const { state, counts, planned, inWork, verdict } = stage;
   const all = state === 'waiting' ? planned : total(counts);
   const isNarrow = width !== null && width < NARROW;
   const reached = state === 'waiting' ? 0 : percentOf(ended(counts), all);
@@ -78,10 +105,16 @@ function stageLines({ stages, devices }: Rollout, index: number, width: number |
   const numbers = `${state === 'waiting' ? 0 : ended(counts)} of ${all}${share}`;
   return [
     ...[`${head}  ${numbers}`].map((line) => (width === null ? line : cut(line, width))),
-    ...(state === 'waiting' || all === 0 ? [] : fit(countsText(counts), width)),
+    ...(state === 'waiting' || all === 0 ? [] : fit(countsText(counts, inWork), width)),
+    ...(stage.health === null ? [] : fit(healthText(stage.health), width)),
+    ...(verdict && state === 'running' ? fit(oneLine(`verdict: ${verdictText(verdict)}`), width) : []),
     ...(state === 'over' || index === stages.length - 1 ? [] : fit(ruleText(stage), width)),
   ];
 }
+
+/** The tag of the verdict on the present stage, which a decision names. It is not shortened, because it is copied. */
+const tagLines = ({ state, verdictTag }: Rollout['stages'][number]): string[] =>
+  state === 'running' && verdictTag ? [`${INDENT}tag of the verdict: ${verdictTag}`] : [];
 
 /** The codes of errors of all stages, at most so many, and the number of the others. */
 function errorTexts({ errors }: Rollout, most: number): string[] {
@@ -90,18 +123,24 @@ function errorTexts({ errors }: Rollout, most: number): string[] {
   return shown;
 }
 
+const ENDS = { approval: 'an approval', resume: 'a resume', cancel: 'its cancel' } as const;
+
 /** The lines after the last stage: the errors below a heading, because they belong to all stages, then the speed. */
-function endLines({ resultsPerMinute, estimatedEnd }: Rollout, errors: readonly string[]): string[] {
-  const end = estimatedEnd === null ? '' : `, the end at about ${oneLine(estimatedEnd)}`;
+function endLines(rollout: Rollout, errors: readonly string[]): string[] {
+  const { resultsPerMinute, estimatedEnd, endWaitsFor, abortRule, healthRules } = rollout;
+  const waits = endWaitsFor === null ? '' : `, the end waits for ${ENDS[endWaitsFor]}`;
+  const end = estimatedEnd === null ? waits : `, the end at about ${oneLine(estimatedEnd)}`;
   return [
     ...(errors.length === 0 ? [] : ['Errors', ...errors]),
+    ...(abortRule === null ? [] : [`abort rule: ${abortText(abortRule)}`]),
+    ...healthRules.map((state) => oneLine(`health rule: ${healthDistanceText(state)}`)),
     ...(resultsPerMinute === null ? [] : [`${resultsPerMinute} results a minute${end}`]),
   ];
 }
 
 /** All stages, errors and the speed of a rollout, in lines of at most `width` columns; null: as long as they are. */
 export const linesOf = (rollout: Rollout, width: number | null): string[] => [
-  ...rollout.stages.flatMap((_, index) => stageLines(rollout, index, width)),
+  ...rollout.stages.flatMap((stage, index) => [...stageLines(rollout, index, width), ...tagLines(stage)]),
   ...endLines(
     rollout,
     errorTexts(rollout, Number.POSITIVE_INFINITY).flatMap((text) => fit(text, width)),

@@ -1,3 +1,5 @@
+import { verdictText } from '@lapel/schemas/base/rollout-verdict';
+import { isReleaseBad } from '@lapel/schemas/base/rollouts';
 import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readSeconds } from '../line/command-line.ts';
@@ -55,6 +57,8 @@ async function follow({ application, rolloutId, timeout }: Followed, terminal: T
   function show(rollout: Rollout): void {
     const state = `${stateText(rollout)}, stage ${rollout.stage} of ${rollout.stages.length}`;
     tell(state, state);
+    const asks = approvalText(rollout);
+    if (asks !== null) tell(asks, asks);
     // A terminal has the codes in its changing lines, with their numbers.
     if (!screen.live)
       for (const error of rollout.errors) tell(`${error.state} ${error.code}`, `devices have ${errorText(error)}`);
@@ -90,6 +94,20 @@ async function follow({ application, rolloutId, timeout }: Followed, terminal: T
   }
 }
 
+/** Says that the present stage waits for an approval, and of which figures; null when it does not. */
+function approvalText({ rolloutId, stages, stage, state }: Rollout): string | null {
+  const { verdict = null, verdictTag, approval, approved, soakEndsAt } = stages[stage - 1] ?? {};
+  if (state !== 'running' || verdict === null || !approval || approved || soakEndsAt === null) return null;
+  const command = `lapel rollout approve ${rolloutId} --stage ${stage} --seen '${verdictTag}'`;
+  return oneLine(`stage ${stage} waits for an approval: ${verdictText(verdict)}; to approve it: ${command}`);
+}
+
+/** The option that names the figures as they were shown. */
+function seenText({ stages, stage }: Rollout): string {
+  const { verdictTag = null } = stages[stage - 1] ?? {};
+  return verdictTag === null ? '' : ` --seen '${verdictTag}'`;
+}
+
 /** Follows a rollout to the end of a command: exit code 1 unless it has completed. */
 export async function outcomeOf(followed: Followed, terminal: Terminal): Promise<Outcome> {
   const { rolloutId } = followed;
@@ -106,8 +124,9 @@ export async function outcomeOf(followed: Followed, terminal: Terminal): Promise
     text: ({ width }) => [stateText(rollout), ...linesOf(rollout, width)].map((line) => `${line}\n`).join(''),
   };
   if (rollout.state === 'completed') return outcome;
+  const back = isReleaseBad(rollout) ? `; to bring its devices back: lapel rollout revert ${rolloutId}` : '';
   const hint = {
-    paused: `; to let it go on: lapel rollout resume ${rolloutId}`,
+    paused: `${back}; to let it go on: lapel rollout resume ${rolloutId}${seenText(rollout)}`,
     cancelled: '',
   }[rollout.state as string];
   const goesOn = `; it goes on: lapel rollout watch ${rolloutId}`;

@@ -35,11 +35,14 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   refused: 'red',
   exhausted: 'red',
   gone: 'red',
+  failing: 'red',
   processing: 'cyan',
   activating: 'cyan',
   cancelled: 'yellow',
+  blocked: 'yellow',
   no: 'dim',
   deactivated: 'dim',
+  skipped: 'dim',
 };
 /** The colour of a state. */
 export const colourOf = (state: string): Colour | undefined => COLOURS[state];

@@ -16,6 +16,19 @@ const DESCRIPTION: Options = {
   description: { value: 'TEXT', text: 'description of the version' },
   'no-description': { text: 'remove the description' },
 };
+const REQUIRES: Options = {
+  'requires-firmware': {
+    value: 'RANGE',
+    text: "firmware that a device must have reported, such as '>=9.2.0'",
+  },
+};
+const VERSION_CHANGES: Options = {
+  ...DESCRIPTION,
+  'revert-of': { value: 'VERSION', text: 'the version whose devices this one brings back: lapel rollout revert' },
+  'no-revert-of': { text: 'the version brings no devices back any more' },
+  ...REQUIRES,
+  'no-requires-firmware': { text: 'the version can be installed with any firmware' },
+};
 const PACKAGE = ['PACKAGE'];
 const VERSION = ['PACKAGE', 'VERSION'];
 
@@ -33,6 +46,26 @@ function textNeeded(given: Given, name: string): string | null {
 }
 const optional = (field: string, text: string | null | undefined): Record<string, string> =>
   typeof text === 'string' ? { [field]: text } : {};
+
+const requirement = (range: string | null | undefined) =>
+  range === undefined ? {} : { requires: range === null ? null : { firmwareVersion: range } };
+
+function required(given: Given): { requires?: { firmwareVersion: string } } {
+  const firmwareVersion = given.text('requires-firmware');
+  return firmwareVersion === undefined ? {} : { requires: { firmwareVersion } };
+}
+
+/** Reads the changes of a version. */
+function versionChange(given: Given) {
+  const [revertOf, range] = [textOf(given, 'revert-of'), textOf(given, 'requires-firmware')];
+  const hasOther = revertOf !== undefined || range !== undefined;
+  const description = (hasOther ? textOf : textNeeded)(given, 'description');
+  return {
+    ...(description !== undefined && { description }),
+    ...(revertOf !== undefined && { revertOf }),
+    ...requirement(range),
+  };
+}
 
 /** An operation on packages or versions (ops 12 to 27). */
 interface Row {
@@ -54,10 +87,10 @@ const ROWS: readonly Row[] = [
     run: (lapel, { package: name }, given) => lapel.updatePackage({ package: name, body: { displayName: textNeeded(given, 'display-name') } }) },
   { name: 'package delete', summary: 'Deletes a package that has no versions', arguments: PACKAGE, example: 'com.example.camera', done: 'deleted',
     run: (lapel, { package: name }) => lapel.removePackage({ package: name }) },
-  { name: 'version create', summary: 'Registers a version', arguments: VERSION, options: { description: DESCRIPTION['description']! }, example: "com.example.camera 1.1.0 --description 'steadier picture'",
-    run: (lapel, { package: name, version }, given) => lapel.registerVersion({ package: name, body: { version, ...optional('description', given.text('description')) } }) },
-  { name: 'version update', summary: 'Changes or removes the description of a version', arguments: VERSION, options: DESCRIPTION, example: 'com.example.camera 1.1.0 --no-description',
-    run: (lapel, names, given) => lapel.updateVersion({ ...names, body: { description: textNeeded(given, 'description') } }) },
+  { name: 'version create', summary: 'Registers a version', arguments: VERSION, options: { description: DESCRIPTION['description']!, ...REQUIRES }, example: "com.example.camera 1.1.0 --description 'steadier picture'",
+    run: (lapel, { package: name, version }, given) => lapel.registerVersion({ package: name, body: { version, ...optional('description', given.text('description')), ...required(given) } }) },
+  { name: 'version update', summary: 'Changes a version: its description, what it reverts, the firmware that it needs', arguments: VERSION, options: VERSION_CHANGES, example: 'com.example.camera 1.1.1 --revert-of 1.1.0',
+    run: (lapel, names, given) => lapel.updateVersion({ ...names, body: versionChange(given) }) },
   { name: 'version delete', summary: 'Deletes a version that has no file and no distribution', arguments: VERSION, example: 'com.example.camera 1.1.0', done: 'deleted',
     run: (lapel, names) => lapel.removeVersion(names) },
   { name: 'version show', summary: 'Shows whether a version has a file, and whether it is distributed', arguments: VERSION, example: 'com.example.camera 1.1.0',

@@ -3,6 +3,7 @@ import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
+import { readTime } from '../line/read-time.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { type Column, recordText, table, timeText } from '../show/table.ts';
 
@@ -120,15 +121,6 @@ as the service shows them, or end with Z and are UTC.`,
     return { json: { ok: true, redelivered }, text: `sent again: ${redelivered}\n` };
   },
 };
-
-const FULL_TIME = '0000-01-01T00:00:00.000000';
-/** Completes the beginning of a date-time with zeros: of a local one, or with `Z` at its end of one in UTC. */
-function readTime(option: string, text: string): string {
-  const [, given = '', zone = ''] = /^([^Z]*)(Z?)$/.exec(text.replace(' ', 'T')) ?? [];
-  const full = given + FULL_TIME.slice(given.length);
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/.test(full)) return full + zone;
-  throw new UsageError(`--${option}`, `"${text}" is not a time such as 2026-11-20 or 2026-11-20T09:30`);
-}
 
 const test: Command = {
   name: 'webhook test',

@@ -28,6 +28,7 @@ export const fieldset = maker('fieldset');
 export const form = maker('form');
 export const h1 = maker('h1');
 export const h2 = maker('h2');
+export const kbd = maker('kbd');
 export const h3 = maker('h3');
 export const header = maker('header');
 export const input = maker('input');
@@ -57,6 +58,7 @@ export const th = maker('th');
 export const thead = maker('thead');
 export const time = maker('time');
 export const tr = maker('tr');
+export const wbr = maker('wbr');
 export const ul = maker('ul');
 
 /** Places a component with its properties in the page. In a list, each needs its own `key`. */

@@ -1,5 +1,11 @@
 /** The most names of a topic in one stream, as the service allows (`MOST_NAMES` of src/edge/feed/feed-topics.ts). */
-const MOST: Readonly<Record<string, number>> = { devices: 200, transactions: 200, software: 20, device: 4 };
+const MOST: Readonly<Record<string, number>> = {
+  devices: 200,
+  transactions: 200,
+  software: 20,
+  rollouts: 4,
+  device: 4,
+};
 
 interface Batch {
   /** The names of each topic; none for a topic that is followed as a whole. */

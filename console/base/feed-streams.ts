@@ -109,7 +109,10 @@ export function createStreams({ told, changed }: Parts) {
     while (!signal.aborted) {
       const state = await readStream(text, signal, (event) => {
         told(event);
-        if (event.event === 'snapshot' && stream.state !== 'live') enter('live');
+        if (event.event !== 'snapshot') return;
+        // A later snapshot stands for changes that the service could not send: not all of them are among its rows.
+        if (stream.state === 'live') breaks += 1;
+        enter('live');
       });
       if (signal.aborted || !session.peek()) return;
       breaks += 1;

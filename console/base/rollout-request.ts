@@ -15,11 +15,19 @@ export const OF = {
   firmwareIs: 'ofFirmwareIs',
   firmware: 'ofFirmware',
   lang: 'ofLang',
+  battery: 'ofBattery',
+  charging: 'ofCharging',
+  network: 'ofNetwork',
+  storage: 'ofStorage',
+  rollout: 'ofRollout',
+  memberState: 'ofMemberState',
   connected: 'ofConnected',
   seenWithin: 'ofSeenWithin',
   percent: 'ofPercent',
   salt: 'ofSalt',
 } as const;
+
+const MEBIBYTE = 1024 * 1024;
 
 type Tags = NonNullable<DeviceSelector['tags']>;
 
@@ -52,12 +60,19 @@ export function selectorOf(data: FormData): DeviceSelector {
     return { devices: [...new Set(text.split(/[\s,;]/).filter((deviceId) => deviceId !== ''))] };
   }
   const [tags, connected] = [typed(data, OF.tags), typed(data, OF.connected)];
+  const [charging, storage] = [typed(data, OF.charging), numberOf(data, OF.storage)];
   return given({
     tags: tags === undefined ? undefined : tagTermsOf(tags),
     package: typed(data, OF.package),
     ...conditionOf(data, OF.versionIs, OF.version),
     ...conditionOf(data, OF.firmwareIs, OF.firmware),
     lang: typed(data, OF.lang),
+    batteryAtLeast: numberOf(data, OF.battery),
+    charging: charging === undefined ? undefined : charging === 'true',
+    networkType: typed(data, OF.network),
+    storageFreeAtLeast: storage === undefined ? undefined : Math.round(storage * MEBIBYTE),
+    rollout: typed(data, OF.rollout),
+    memberState: typed(data, OF.memberState),
     connected: connected === undefined ? undefined : connected === 'true',
     lastSeenWithin: numberOf(data, OF.seenWithin),
     percent: numberOf(data, OF.percent),
@@ -84,22 +99,9 @@ export function stagesOf(data: FormData): Stage[] {
         continueWhen: { succeededPercent: Number(share), ...(soak !== '' && { soakFor: Number(soak) }) },
       }),
       ...(approvals[index] === 'true' && { approval: true }),
+      ...(approvals[index] === 'other' && { approval: { by: 'other' as const } }),
     };
   });
-}
-
-/**
- * The numbers of devices of the stages when `total` devices match, as the service will settle them. The devices that no
- * stage takes make a last one.
- */
-export function sizesOf(stages: readonly Stage[], total: number): number[] {
-  let left = total;
-  const sizes = stages.map(({ percent = 0, count }) => {
-    const size = Math.min(left, count ?? Math.ceil((total * percent) / 100));
-    left -= size;
-    return size;
-  });
-  return left > 0 || sizes.length === 0 ? [...sizes, left] : sizes;
 }
 
 /** Reads the rule for failures that are tried again; undefined without codes. */

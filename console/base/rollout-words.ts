@@ -1,4 +1,8 @@
-import { count, counted, duration, visible, when } from './format.ts';
+import { findingText, healthRuleText } from '@lapel/schemas/base/rollout-health';
+import { verdictText } from '@lapel/schemas/base/rollout-verdict';
+import { openOf } from '@lapel/schemas/base/rollouts';
+import { bytes, count, counted, duration, visible, when } from './format.ts';
+import { operationName } from './operation-names.ts';
 import type { DeviceSelector, RolloutCounts, RolloutDetails, RolloutRow } from './rows.ts';
 
 /** The words for rollouts. Texts of applications and devices in them are made visible here. */
@@ -10,6 +14,9 @@ const SECOND = 1000;
 const REASONS: Readonly<Record<string, string>> = {
   REQUESTED: 'Somebody has paused it.',
   ABORT_RULE: 'Too many devices failed, so the abort rule has paused it.',
+  HEALTH_RULE: 'The devices that have the release are less well than a health rule allows.',
+  HEALTH_UNKNOWN:
+    'The soak of the stage is over, and a health rule has seen too little of its devices. To let it go on lets the stage pass.',
   STAGE_FAILED: 'All devices of the stage have ended, and too few have succeeded for the next stage.',
   DATABASE_RESTORED:
     'The database was restored from a backup, so the service does not know what happened since. Compare with what the devices report before it goes on.',
@@ -34,6 +41,7 @@ export const hasStoppedItself = ({ state, reason }: Pick<RolloutRow, 'state' | '
 export const DEVICE_STATES = [
   'succeeded',
   'unchanged',
+  'confirming',
   'unfinished',
   'failed',
   'refused',
@@ -43,39 +51,88 @@ export const DEVICE_STATES = [
 
 export const totalOf = (counts: RolloutCounts): number => DEVICE_STATES.reduce((sum, state) => sum + counts[state], 0);
 
+export type InWork = RolloutDetails['inWork'];
+
+/** The words for unfinished devices that are told apart, and how the bar shows them. */
+const IN_WORK = [
+  ['installing', 'installing', 'unfinished'],
+  ['queued', 'queued', 'queued'],
+  ['switchedOff', 'switched off', 'off'],
+] as const satisfies readonly (readonly [keyof InWork, string, string])[];
+
+/** The devices by state without zeros, in the order of a bar. `inWork`: the unfinished ones, told apart. */
+export function partsOf(counts: RolloutCounts, inWork?: InWork) {
+  return DEVICE_STATES.flatMap((state): { state: typeof state; word: string; looks: string; devices: number }[] =>
+    state === 'unfinished' && inWork
+      ? IN_WORK.map(([name, word, looks]) => ({ state, word, looks, devices: inWork[name] }))
+      : [{ state, word: state, looks: state, devices: counts[state] }],
+  ).filter(({ devices }) => devices > 0);
+}
+
 /** Counts without zeros: `5 succeeded, 180 waiting`. */
-export const countsWords = (counts: RolloutCounts): string =>
-  DEVICE_STATES.filter((state) => counts[state] > 0)
-    .map((state) => `${count(counts[state])} ${state}`)
+export const countsWords = (counts: RolloutCounts, inWork?: InWork): string =>
+  partsOf(counts, inWork)
+    .map(({ word, devices }) => `${count(devices)} ${word}`)
     .join(', ') || 'no devices';
 
 /**
- * The share of successes that decides about the next stage, in whole percent. Devices that were refused or cancelled do
- * not count; null when no device counts.
+ * The share of successes that decides about the next stage, in whole percent. Devices that were unchanged, refused or
+ * cancelled do not count; null when no device counts.
  */
-export function successPercent({ succeeded, unchanged, failed, unfinished, waiting }: RolloutCounts): number | null {
-  const all = succeeded + unchanged + failed + unfinished + waiting;
-  return all === 0 ? null : Math.floor(((succeeded + unchanged) * 100) / all);
+export function successPercent(counts: RolloutCounts): number | null {
+  const { succeeded, failed } = counts;
+  const all = succeeded + failed + openOf(counts);
+  return all === 0 ? null : Math.floor((succeeded * 100) / all);
 }
 
-/** The name of a rollout for people: its label, or the subject of its commands. */
-export const nameOf = ({ label, subject, rolloutId }: Pick<RolloutRow, 'label' | 'subject' | 'rolloutId'>): string =>
-  label ?? subject ?? rolloutId;
+/** Operations whose subject says enough about a rollout: a package or a firmware, with its version. */
+const OF_VERSIONS: readonly string[] = ['installSoftware', 'updateFirmware'] satisfies RolloutRow['operation'][];
+
+/** The name of a rollout for people: its label, or what it does. */
+export function nameOf({ label, operation, subject }: Pick<RolloutRow, 'label' | 'operation' | 'subject'>): string {
+  if (label !== null) return label;
+  if (subject === null) return operationName(operation);
+  return OF_VERSIONS.includes(operation) ? subject : `${operationName(operation)}: ${subject}`;
+}
 
 type Stage = RolloutDetails['stages'][number];
 
 /** Says what must be true before the next stage begins. */
-export function nextWhen({ continueWhen, approval }: Pick<Stage, 'continueWhen' | 'approval'>): string {
+export function nextWhen(
+  {
+    continueWhen,
+    approval,
+    approvalBy = null,
+  }: Pick<Stage, 'continueWhen' | 'approval'> & Partial<Pick<Stage, 'approvalBy'>>,
+  hasHealth = false,
+): string {
   const share = continueWhen ? `${continueWhen.succeededPercent} % have succeeded` : 'all its devices have ended';
   const soak = continueWhen?.soakFor ? `, for ${duration(continueWhen.soakFor * SECOND)}` : '';
-  return `The next stage begins when ${share}${soak}${approval ? ', and somebody has approved it' : ''}.`;
+  const known = hasHealth ? ', its health rules know enough devices' : '';
+  return `The next stage begins when ${share}${soak}${known}${approval ? `, and ${approvalBy === 'other' ? 'a person who did not start or change it' : 'somebody'} has approved it` : ''}.`;
 }
 
-/** Whether only the approval of a stage is missing, as far as its counts say. */
-export function waitsForApproval({ state, counts, continueWhen, approval, approved }: Stage): boolean {
-  if (state !== 'running' || !approval || approved) return false;
-  if (!continueWhen) return counts.waiting + counts.unfinished === 0;
-  return (successPercent(counts) ?? 100) >= continueWhen.succeededPercent;
+/** Whether a stage has its share of successes, as the service has judged it, and not its approval. */
+export const waitsForApproval = ({
+  state,
+  soakEndsAt,
+  approval,
+  approved,
+}: Pick<Stage, 'state' | 'soakEndsAt' | 'approval' | 'approved'>): boolean =>
+  state === 'running' && approval && !approved && soakEndsAt !== null;
+
+/** Whether a stage has its share, and the time for which it has to keep it is not over. `now`: the time of the service. */
+export const isSoaking = ({ soakEndsAt }: Pick<Stage, 'soakEndsAt'>, now: number): boolean =>
+  soakEndsAt !== null && Date.parse(soakEndsAt) > now;
+
+/** Says what the next stage waits for, and who has to approve a stage that has its share. */
+export function approvalWords(stage: number, present: Pick<Stage, 'approvalBy' | 'soakEndsAt'>, now: number): string {
+  const approval =
+    present.approvalBy === 'other'
+      ? 'the approval of a person who has neither started it nor changed it last'
+      : 'an approval';
+  const soak = isSoaking(present, now) ? 'the end of the soak, and for ' : '';
+  return `Stage ${stage} has its successes. The next stage waits for ${soak}${approval}.`;
 }
 
 const MOST_IDS = 5;
@@ -99,6 +156,7 @@ function tagWords([key, value]: [string, string | readonly string[] | null]): Wo
 /** Says which devices a selector selects. */
 export function selectorWords(selector: DeviceSelector): Words[] {
   const { devices, tags = {}, lang, connected, lastSeenWithin, percent, salt } = selector;
+  const { batteryAtLeast, charging, networkType, storageFreeAtLeast, rollout, memberState } = selector;
   if (devices) return [['Devices', `${counted(devices.length, 'deviceId')}: ${some(devices)}`]];
   const words = [
     ...Object.entries(tags).map(tagWords),
@@ -106,6 +164,15 @@ export function selectorWords(selector: DeviceSelector): Words[] {
     ...condition('Version', selector.version, selector.versionNot, selector.versionRange),
     ...condition('Firmware', selector.firmwareVersion, selector.firmwareVersionNot, selector.firmwareVersionRange),
     ...condition('Language', lang),
+    ...condition('Battery', batteryAtLeast === undefined ? undefined : `at least ${batteryAtLeast} %`),
+    ...condition('Charging', charging === undefined ? undefined : charging ? 'yes' : 'no'),
+    ...condition('Network', networkType),
+    ...condition(
+      'Free storage',
+      storageFreeAtLeast === undefined ? undefined : `at least ${bytes(storageFreeAtLeast)}`,
+    ),
+    ...condition('Of the rollout', rollout),
+    ...condition('In the state', memberState),
     ...(connected === undefined ? [] : [['Connection', connected ? 'connected' : 'not connected'] as const]),
     ...(lastSeenWithin === undefined ? [] : [['Seen within', duration(lastSeenWithin * SECOND)] as const]),
     ...(percent === undefined
@@ -122,20 +189,44 @@ export function windowWords({ days, from, to, timeZone }: NonNullable<Rules['win
   return `${on}${from} to ${to}${to <= from ? ' of the next day' : ''}, ${visible(timeZone)}`;
 }
 
+/** Says that a rollout has begun, and its first stage has not, because its window is closed; null when it is otherwise. */
+export const closedWords = ({
+  state,
+  stage,
+  rules: { window },
+}: Pick<RolloutDetails, 'state' | 'stage' | 'rules'>): string | null =>
+  state === 'running' && stage === 0 && window
+    ? `The first stage begins when the window opens: ${windowWords(window)}.`
+    : null;
+
 export const abortWords = ({ failedPercent, minimumResults, codes }: NonNullable<Rules['abort']>): string =>
   `pauses when ${failedPercent} % of at least ${counted(minimumResults, 'result')} are failures${
     codes ? ` with ${visible(some(codes))}` : ''
   }`;
 
+export const confirmWords = ({ seenAgainWithin, versionKept }: NonNullable<Rules['confirm']>): string =>
+  `final when the device is seen again${versionKept ? ' and reports the version' : ''}, within ${duration(seenAgainWithin * SECOND)}`;
+
+/** Says how many commands a rollout makes in a minute. */
+export const rateWords = (rate: NonNullable<Rules['ratePerMinute']>): string =>
+  typeof rate === 'number'
+    ? `at most ${counted(rate, 'command')} a minute`
+    : `at most ${counted(rate.from, 'command')} a minute at first, twice as many after each ${counted(rate.doubleAfter, 'success', 'successes')}, up to ${count(rate.to)}`;
+
 /** Says how a rollout is carried out; rules that it does not have are left out. */
 export function rulesWords(rules: Rules): Words[] {
-  const { ratePerMinute, window, startAt, abort, expireIn, answerWithin } = rules;
+  const { ratePerMinute, maxUnfinished, window, startAt, abort, confirm, health = [], expireIn, answerWithin } = rules;
+  const { revertAfter } = rules;
   const retry = rules.retry as { codes: readonly string[]; attempts: number; after: number } | undefined;
   const found: [string, string | false | undefined][] = [
-    ['Pace', ratePerMinute !== undefined && `at most ${counted(ratePerMinute, 'command')} a minute`],
+    ['Pace', ratePerMinute !== undefined && rateWords(ratePerMinute)],
+    ['At a time', maxUnfinished !== undefined && `at most ${counted(maxUnfinished, 'device')} under way`],
     ['Window', window && windowWords(window)],
     ['Begins', startAt !== undefined && when(startAt)],
     ['Abort rule', abort && abortWords(abort)],
+    ['Success', confirm && confirmWords(confirm)],
+    ...health.map((rule): [string, string] => ['Health rule', visible(healthRuleText(rule))]),
+    ['If one stops it', rules.revert === 'automatic' && 'its devices are brought back'],
     [
       'Retry',
       retry &&
@@ -143,31 +234,16 @@ export function rulesWords(rules: Rules): Words[] {
     ],
     ['Deliver within', expireIn !== undefined && duration(expireIn * SECOND)],
     ['Answer within', answerWithin !== undefined && duration(answerWithin * SECOND)],
+    [
+      'Way back',
+      revertAfter !== undefined &&
+        `a device that does not reach the service within ${duration(revertAfter * SECOND)} takes its former list again`,
+    ],
     ['Older commands', rules.supersede && 'each command ends older unfinished ones of its kind'],
     ['Later devices', rules.continuous && 'devices that begin to match join; it ends only when it is cancelled'],
     ['Order', rules.preferConnected && 'connected devices first'],
   ];
   return found.flatMap(([name, value]) => (value ? [[name, value] as const] : []));
-}
-
-/**
- * Says that an abort rule can never act, or not in the first stages, because they have fewer devices than the rule needs
- * results; null when it can act in every stage. `sizes`: the devices of the stages.
- */
-export function abortGap(minimumResults: number, sizes: readonly number[]): string | null {
-  const all = sizes.reduce((sum, size) => sum + size, 0);
-  if (all === 0) return null;
-  if (all < minimumResults)
-    return `The rollout has ${counted(all, 'device')}, so it never has ${count(minimumResults)} results: this rule cannot pause it.`;
-  let [stages, devices] = [0, 0];
-  for (const size of sizes) {
-    if (devices + size >= minimumResults) break;
-    stages += 1;
-    devices += size;
-  }
-  if (stages === 0) return null;
-  const first = stages === 1 ? 'The first stage has' : `The first ${stages} stages have`;
-  return `${first} ${counted(devices, 'device')}: this rule cannot pause the rollout before stage ${stages + 1}.`;
 }
 
 const EVENTS: Readonly<Record<RolloutDetails['history'][number]['event'], string>> = {
@@ -179,18 +255,28 @@ const EVENTS: Readonly<Record<RolloutDetails['history'][number]['event'], string
   approved: 'approved',
   changed: 'changed its rules',
   retried: 'let failed devices try again',
+  revertFailed: 'could not be reverted',
+  reverted: 'reverted',
   completed: 'completed',
   cancelled: 'cancelled',
 };
 const ACTORS = { application: 'the application', administration: 'the operator', service: 'the service' } as const;
 
 /** Says what happened and who did it. */
-export function entryWords({ event, stage, by, reason }: RolloutDetails['history'][number]): {
+export function entryWords({ event, stage, by, person, reason, health, verdict }: RolloutDetails['history'][number]): {
   what: string;
   who: string;
   why: string | null;
+  /** The figures that stood then, or that were accepted. */
+  figures: string | null;
 } {
   const isOfStage = stage !== null && (event === 'stageStarted' || event === 'approved');
   const what = isOfStage ? `stage ${stage} ${EVENTS[event]}` : EVENTS[event];
-  return { what, who: ACTORS[by], why: reason === null || reason === 'REQUESTED' ? null : visible(reason) };
+  const why = reason === null || reason === 'REQUESTED' ? null : visible(reason);
+  return {
+    what,
+    who: person === null ? ACTORS[by] : visible(person),
+    why: health ? visible(`${why}: ${findingText(health)}`) : why,
+    figures: verdict ? visible(verdictText(verdict)) : null,
+  };
 }

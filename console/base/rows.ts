@@ -2,6 +2,7 @@ import type {
   ActionDeviceList,
   AdministratorToken,
   AlarmList,
+  AlarmReceiver,
   ApplicationCertificateList,
   ApplicationRow,
   ApplicationSecretList,
@@ -23,15 +24,23 @@ import type {
   DeviceConnection,
   DeviceCount,
   DeviceFilter,
+  DeviceNote,
+  DeviceNoteList,
   DeviceRow,
+  DeviceSamples,
   DeviceSelector,
+  Endpoint,
+  EndpointDeliveryList,
+  EndpointList,
   EnrolmentBatch,
   EnrolmentDevice,
+  EventList,
   FailureBreakdown,
   FleetBreakdown,
   FleetDeviceStatus,
   FleetHealth,
   FleetHistory,
+  FleetSamples,
   FleetSummary,
   ImportedDevice,
   InstallationList,
@@ -49,6 +58,7 @@ import type {
   RolloutCreate,
   RolloutDetails,
   RolloutDeviceList,
+  RolloutDryRun,
   RolloutResults,
   RolloutRow,
   SearchResults,
@@ -85,10 +95,15 @@ export type {
   DeviceConnection,
   DeviceCount,
   DeviceFilter,
+  DeviceNote,
+  DeviceNoteList,
   DeviceRow,
   DeviceSelector,
+  Endpoint,
+  EndpointList,
   EnrolmentBatch,
   EnrolmentDevice,
+  EventList,
   FailureBreakdown,
   FleetBreakdown,
   FleetDeviceStatus,
@@ -107,6 +122,7 @@ export type {
   RolloutCounts,
   RolloutCreate,
   RolloutDetails,
+  RolloutDryRun,
   RolloutResults,
   RolloutRow,
   SoftwareKeyList,
@@ -119,7 +135,10 @@ export type {
 };
 
 export type ActionDevice = ActionDeviceList['devices'][number];
+export type EndpointDelivery = EndpointDeliveryList['deliveries'][number];
+export type StreamEvent = EventList['events'][number];
 export type OwnChange = OwnAuditList['entries'][number];
+export type { AlarmList, AlarmReceiver, DeviceSamples, FleetSamples };
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;

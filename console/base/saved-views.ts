@@ -1,6 +1,4 @@
-import { computed, signal } from '@preact/signals';
-import { ROLE } from './place.ts';
-import { owner } from './session.ts';
+import { createKept } from './kept.ts';
 
 /** A list with its filters, under a name that the user gave. */
 export interface SavedView {
@@ -13,9 +11,6 @@ export interface SavedView {
 const MOST = 50;
 /** The characters of a name. */
 export const LONGEST_NAME = 60;
-
-/** The views belong to this browser, and to one user of it: each application has its own. */
-const nameOf = (): string => `lapel-views ${ROLE === 'operator' ? '' : `application ${owner.value ?? ''}`}`.trim();
 
 const isView = (one: unknown): one is SavedView => {
   const { name, page, query } = (one ?? {}) as Partial<SavedView>;
@@ -38,41 +33,15 @@ export function viewsIn(text: string | null): SavedView[] {
   }
 }
 
-/** Increases with each change, in this window or another one. */
-const changes = signal(0);
-addEventListener('storage', () => {
-  changes.value += 1;
-});
-
-/** A browser may forbid its storage, which then throws. Then views hold until the window is closed. */
-let kept: string | null = null;
-const stored = (): string | null => {
-  try {
-    return localStorage.getItem(nameOf());
-  } catch {
-    return kept;
-  }
-};
+const kept = createKept<readonly SavedView[]>('views', viewsIn);
 
 /** The saved views of the current user. */
-export const savedViews = computed((): readonly SavedView[] => {
-  void changes.value;
-  return viewsIn(stored());
-});
+export const savedViews = kept.value;
 
-function store(views: readonly SavedView[]): void {
-  kept = JSON.stringify(views);
-  try {
-    if (views.length === 0) localStorage.removeItem(nameOf());
-    else localStorage.setItem(nameOf(), kept);
-  } catch {
-    // kept in memory
-  }
-  changes.value += 1;
-}
+const store = (views: readonly SavedView[]): void => kept.keep(views.length === 0 ? undefined : views);
 
 const others = ({ name, page }: Pick<SavedView, 'name' | 'page'>): SavedView[] =>
-  viewsIn(stored()).filter((one) => one.name !== name || one.page !== page);
+  savedViews.peek().filter((one) => one.name !== name || one.page !== page);
 
 /** Saves a view in place of one of the same name; the oldest goes when there are too many. */
 export const saveView = (view: SavedView): void => store([...others(view), view].slice(-MOST));

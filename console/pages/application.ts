@@ -11,9 +11,10 @@ import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { named } from '../parts/named.ts';
 import { removalOfApplication } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
-import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/show.ts';
+import { age, badge, card, fact, id, nothing, outside } from '../parts/show.ts';
 import { removeWhole } from './remove-whole.ts';
 
 function replaceSecret(applicationId: string): void {
@@ -81,7 +82,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
         dl(
           { class: 'facts' },
           fact('applicationId', id(one.applicationId)),
-          fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
+          fact('Developer', named('developers', one.developerId)),
           fact('Created', age(one.createdAt)),
           fact(
             'Activated devices',

@@ -8,7 +8,7 @@ import { useWatch } from '../base/watching.ts';
 import { changeColumns } from '../parts/changes.ts';
 import { act } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
-import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
+import { asked, type Filter, filterBar, periodFilters } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
@@ -17,8 +17,8 @@ import { rowsTable } from '../parts/table.ts';
 
 const FILTERS: readonly Filter[] = [
   { name: 'actor', label: 'Who' },
-  { name: 'resource', label: 'Resource', placeholder: 'Resource, for example a deviceId' },
-  { name: 'about', label: 'Object', placeholder: 'Object, for example device:490154203237518' },
+  { name: 'resource', label: 'Resource', hint: 'For example a deviceId.' },
+  { name: 'about', label: 'Object', hint: 'For example device:490154203237518.' },
 ];
 const LIMIT = 50;
 
@@ -75,7 +75,7 @@ function Audit() {
       about: 'All changes, with their author and time. Commands to devices are recorded as transactions instead.',
       actions: button({ type: 'button', onClick: check }, 'Check the log'),
     }),
-    filterBar([...FILTERS, sinceFilter()]),
+    filterBar([...FILTERS, ...periodFilters()]),
     card(
       {
         title: 'Changes',

@@ -12,6 +12,7 @@ import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
+import { named } from '../parts/named.ts';
 import { card, fact, id, idLink, moment, outside, said, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { headerLines, sendTest } from './test-event.ts';
@@ -81,12 +82,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
           { title: 'Details', bare: true },
           dl(
             { class: 'facts' },
-            fact(
-              'Application',
-              ROLE === 'operator'
-                ? idLink(addressOf(['applications', applicationId]), applicationId)
-                : id(applicationId),
-            ),
+            fact('Application', ROLE === 'operator' ? named('applications', applicationId) : id(applicationId)),
             fact('Setting', said(value.setting)),
             fact('URL', outside(value.url)),
             value.deviceId === null

@@ -15,7 +15,7 @@ import { loaded } from '../parts/loaded.ts';
 import { membersCard } from '../parts/members.ts';
 import { removalCard } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
-import { age, badge, card, empty, fact, id, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, card, empty, fact, id, nothing, said } from '../parts/show.ts';
 import { softwareKeysCard } from '../parts/software-keys.ts';
 import { rowsTable } from '../parts/table.ts';
 import { wholeNumber } from './developers.ts';
@@ -286,8 +286,8 @@ function OneDeveloper({ developerId }: { developerId: string }) {
                       name: 'Application',
                       kind: 'lead',
                       cell: ({ applicationId, name }) => [
-                        idLink(addressOf(['applications', applicationId]), applicationId),
-                        small(null, said(name)),
+                        a({ href: addressOf(['applications', applicationId]) }, said(name)),
+                        small(null, id(applicationId)),
                       ],
                     },
                     {

@@ -1,4 +1,4 @@
-import { button, small, use, type VNode } from '../base/elements.ts';
+import { a, button, small, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { pageFrom } from '../base/offset-pages.ts';
@@ -14,7 +14,7 @@ import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
 import { runningRemovals } from '../parts/removal.ts';
-import { badge, card, empty, idLink, said } from '../parts/show.ts';
+import { badge, card, empty, id, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 const LIMIT = 100;
@@ -99,8 +99,8 @@ function Developers() {
                     name: 'Developer',
                     kind: 'lead',
                     cell: ({ developerId, name }) => [
-                      idLink(addressOf(['developers', developerId]), developerId),
-                      small(null, said(name)),
+                      a({ href: addressOf(['developers', developerId]) }, said(name)),
+                      small(null, id(developerId)),
                     ],
                   },
                   {

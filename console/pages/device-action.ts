@@ -20,7 +20,8 @@ import { ask } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
-import { card, fact, idLink, moment, nothing, said } from '../parts/show.ts';
+import { named } from '../parts/named.ts';
+import { card, fact, moment, nothing, said } from '../parts/show.ts';
 
 /** Milliseconds between two reads while the action is at work. The feed does not report device actions. */
 const READ_EVERY = 1_000;
@@ -61,9 +62,7 @@ function about({ tags, applicationId, force }: DeviceAction): Child[] {
     ...Object.entries(tags ?? {}).map(([key, value]) =>
       fact(`Tag ${visible(key)}`, value === null ? 'is removed' : said(value)),
     ),
-    applicationId === undefined
-      ? null
-      : fact('To the application', idLink(addressOf(['applications', applicationId]), applicationId)),
+    applicationId === undefined ? null : fact('To the application', named('applications', applicationId)),
     force === true ? fact('Activated devices', 'are deleted, too') : null,
   ];
 }

@@ -6,6 +6,7 @@ import { given, typed } from '../base/typed.ts';
 import { COMMANDS, type Command } from '../parts/commands.ts';
 import { ask, close, open, title } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
+import { REVERT_AFTER, revertField } from '../parts/revert-field.ts';
 import { termsFields, termsQuery } from '../parts/terms-fields.ts';
 
 interface Target {
@@ -30,13 +31,13 @@ function askFor(
   ask({
     title: `${name}: ${deviceId}`,
     text: about,
-    fields: [fields?.({}), termsFields(!supersedesNone)],
+    fields: [fields?.({}), revertField(asked), termsFields(!supersedesNone)],
     does: isBad ? name : 'Send the command',
     isBad,
     async act(data, go) {
       const response = await send(operation(asked, { deviceId }), {
         ...(body && { json: body(data) }),
-        query: { ...query, ...termsQuery(data) },
+        query: { ...query, ...termsQuery(data), ...given({ [REVERT_AFTER]: typed(data, REVERT_AFTER) }) },
       });
       const { transactionId } = (await response.json()) as { transactionId: number };
       done();

@@ -18,7 +18,8 @@ const issued = ({ fingerprint, authorityId, expiresAt }: Issued, developerId: st
   );
 
 /** The certificates of the operator's own client CA with which the device may log in. */
-function othersOf({ certificates, certificateFingerprint }: DeviceAnswer): Child {
+function othersOf({ certificates, clientCa, certificateFingerprint }: DeviceAnswer): Child {
+  if (!clientCa && certificates !== 'named') return 'none: no client CA is set';
   if (certificates === 'any') return 'any of the client CA that names the device';
   return certificateFingerprint === null
     ? 'none of the client CA'

@@ -109,7 +109,7 @@ function DeviceStatus({ deviceId }: { deviceId: string }) {
       {
         title: 'Status',
         bare: true,
-        side: status.state.value.value
+        side: status.state.value.value?.reportedAt
           ? span({ class: 'quiet small' }, 'reported ', age(status.state.value.value.reportedAt))
           : null,
       },

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { a, button, type Child, div, p, small, span, use, type VNode } from '../base/elements.ts';
 import { counted, duration } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { operationName } from '../base/operation-names.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { StoryEntry } from '../base/rows.ts';
@@ -16,7 +17,6 @@ import { asked, filterBar, sinceFilter } from '../parts/filters.ts';
 import { loaded } from '../parts/loaded.ts';
 import { badge, card, empty, gapOf, id, moment, said, type Tone } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
-import { operationName } from '../parts/transaction-rows.ts';
 
 const LIMIT = 50;
 

@@ -8,12 +8,16 @@ import { activationBadge, connectionBadge, isFinished } from '../parts/badges.ts
 import { head } from '../parts/head.ts';
 import { liveMessages } from '../parts/live-messages.ts';
 import { loaded } from '../parts/loaded.ts';
-import { age, badge, card, empty, fact, id, idLink, nothing, since } from '../parts/show.ts';
+import { nameAlone } from '../parts/named.ts';
+import { age, badge, card, empty, fact, id, nothing, since } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { renewed, transactionColumns } from '../parts/transaction-rows.ts';
+import { whyWaiting } from '../parts/why-waiting.ts';
 import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceLogin } from './device-login.ts';
+import { deviceNotes } from './device-notes.ts';
+import { deviceSamples } from './device-samples.ts';
 import { deviceStatus } from './device-status.ts';
 import { deviceStory } from './device-story.ts';
 import { deviceTags } from './device-tags.ts';
@@ -67,7 +71,7 @@ function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: 
                 ': its commands wait until it subscribes',
               ),
             ]),
-        fact('Last seen', age(value.lastSeenAt)),
+        fact('Last seen', value.lastSeenAt === null ? 'never' : age(value.lastSeenAt)),
         value.connected
           ? [
               fact('Address', value.address === null ? nothing() : id(value.address)),
@@ -75,7 +79,7 @@ function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: 
                 value.transport ?? nothing(),
                 value.protocol === null ? null : span({ class: 'age' }, `MQTT ${value.protocol}`),
               ]),
-              fact('Keep alive', value.keepAliveSeconds === null ? nothing() : `${value.keepAliveSeconds} s`),
+              fact('Keep alive', keepAlive(value.keepAliveSeconds)),
               value.node === null
                 ? null
                 : fact('Node', [
@@ -134,7 +138,7 @@ function Timeline({ deviceId, page }: { deviceId: string; page: Loading<Page<Tra
   );
 }
 
-function Transactions({ deviceId }: { deviceId: string }) {
+function Transactions({ deviceId, device }: { deviceId: string; device: Known }) {
   const query = { deviceId, limit: 25 };
   const list = operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' });
   const page = useLoad(`${deviceId} transactions`, (signal) =>
@@ -162,6 +166,7 @@ function Transactions({ deviceId }: { deviceId: string }) {
           const waiting = rows.filter(({ status }) => !isFinished(status));
           if (waiting.length === 0) return p({ class: 'pad quiet' }, 'No transaction is unfinished.');
           return [
+            whyWaiting({ device, rows: waiting }),
             rowsTable({ label: 'Queue', columns, rows: waiting, keyOf }),
             next === null
               ? null
@@ -213,12 +218,14 @@ function Device({ deviceId }: { deviceId: string }) {
               ROLE === 'operator' ? use(ConnectionCard, { deviceId, connected: row.connected, key: deviceId }) : null,
               ROLE === 'operator' ? deviceLogin({ deviceId, connected: row.connected }) : null,
               row.tags ? deviceTags(deviceId, row.tags, device.again) : null,
+              isKnown ? deviceNotes(deviceId) : null,
               isKnown ? deviceStatus(deviceId) : null,
             ),
             div(
               { class: 'stack' },
               isKnown ? liveMessages(deviceId) : null,
-              use(Transactions, { deviceId, key: deviceId }),
+              ROLE === 'operator' ? deviceSamples(deviceId) : null,
+              use(Transactions, { deviceId, device: row, key: deviceId }),
             ),
           ),
         ]
@@ -230,8 +237,12 @@ const aboutOf = ({ applicationId, developerId }: Known): Child =>
   ROLE === 'application'
     ? null
     : [
-        developerId ? ['developer ', idLink(addressOf(['developers', developerId]), developerId)] : null,
-        applicationId ? [', application ', idLink(addressOf(['applications', applicationId]), applicationId)] : null,
+        developerId ? div(null, 'developer ', nameAlone('developers', developerId)) : null,
+        applicationId ? div(null, 'application ', nameAlone('applications', applicationId)) : null,
       ];
+
+/** The interval of pings that the device has promised; with 0 it has promised none. */
+const keepAlive = (seconds: number | null): Child =>
+  seconds === null ? nothing() : seconds === 0 ? 'none' : `${seconds} s`;
 
 export const devicePage = (deviceId: string): VNode => use(Device, { deviceId, key: deviceId });

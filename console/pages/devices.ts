@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
-import { a, button, type Child, div, small, use, type VNode } from '../base/elements.ts';
+import { a, button, div, small, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
-import { addressOf, filter, place, ROLE } from '../base/place.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
 import { permits } from '../base/session.ts';
@@ -9,14 +9,17 @@ import { termsOf } from '../base/tag-terms.ts';
 import { typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { activationBadge, batteryBadge, connectionBadge } from '../parts/badges.ts';
+import { columnsButton } from '../parts/choose-columns.ts';
 import { ask } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { nameAlone, named } from '../parts/named.ts';
 import { pager } from '../parts/pager.ts';
 import { age, card, empty, idLink, nothing, said } from '../parts/show.ts';
+import { sortHead } from '../parts/sort-head.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { tagChips } from '../parts/tags.ts';
 import { changeDevices } from './change-devices.ts';
@@ -44,7 +47,7 @@ const FILTERS: readonly Filter[] = [
       ['deactivated', 'deactivated'],
     ],
   },
-  { name: 'tag', label: 'Tags', placeholder: 'Tags, as site=osaka, !old' },
+  { name: 'tag', label: 'Tags', hint: 'As site=osaka, !old.' },
   { name: 'firmware', label: 'Firmware' },
   { name: 'package', label: 'Package' },
   { name: 'version', label: 'Version' },
@@ -107,27 +110,19 @@ const CSV: readonly (keyof DeviceRow)[] = [
 
 function columns(): Column<DeviceRow>[] {
   const { sort = 'deviceId' } = place.value.query;
-  const sortedBySeen = sort.endsWith('lastSeen');
-  const head = (words: string, to: string): Child =>
-    button(
-      { type: 'button', class: 'sort', onClick: () => filter({ sort: to === 'deviceId' ? undefined : to }) },
-      words,
-    );
-  const seenNext = sort === '-lastSeen' ? 'lastSeen' : '-lastSeen';
+  const bySeen = sort === 'lastSeen' ? 'ascending' : sort === '-lastSeen' ? 'descending' : undefined;
   const all: Column<DeviceRow>[] = [
     {
       name: 'Device',
       kind: 'lead',
-      head: head('Device', 'deviceId'),
-      ...(!sortedBySeen && { sorted: 'ascending' }),
+      ...sortHead('Device', bySeen ? undefined : 'ascending', undefined),
       cell: ({ deviceId, tags }) => [idLink(addressOf(['devices', deviceId]), deviceId), tagChips(tags)],
     },
     { name: 'Connection', cell: connectionBadge },
     {
       name: 'Last seen',
       kind: 'short',
-      head: head(sortedBySeen ? (sort === 'lastSeen' ? 'Last seen ↑' : 'Last seen ↓') : 'Last seen', seenNext),
-      ...(sortedBySeen && { sorted: sort === 'lastSeen' ? 'ascending' : 'descending' }),
+      ...sortHead('Last seen', bySeen, bySeen === 'descending' ? 'lastSeen' : '-lastSeen'),
       cell: ({ lastSeenAt }) => age(lastSeenAt),
     },
     { name: 'Activation', cell: activationBadge },
@@ -152,8 +147,8 @@ function columns(): Column<DeviceRow>[] {
     all.splice(4, 0, {
       name: 'Application',
       cell: ({ applicationId, developerId }) => [
-        applicationId === null ? nothing() : idLink(addressOf(['applications', applicationId]), applicationId),
-        small(null, said(developerId)),
+        applicationId === null ? nothing() : named('applications', applicationId),
+        small(null, nameAlone('developers', developerId)),
       ],
     });
   return all;
@@ -230,6 +225,7 @@ function Devices() {
         side: div(
           { class: 'row' },
           ROLE === 'application' ? ownDevices() : permits('startDeviceAction') ? changeDevices() : null,
+          columnsButton('Devices', columns()),
           csvButton<DeviceRow>({
             name: 'devices',
             columns: CSV,
@@ -248,7 +244,13 @@ function Devices() {
                       { class: 'pad quiet' },
                       'No device matches in this part of the list; later pages may have some.',
                     )
-                  : rowsTable({ label: 'Devices', columns: columns(), rows, keyOf: ({ deviceId }) => deviceId }),
+                  : rowsTable({
+                      label: 'Devices',
+                      mayHide: true,
+                      columns: columns(),
+                      rows,
+                      keyOf: ({ deviceId }) => deviceId,
+                    }),
                 pager(next, rows.length),
               ],
         { lines: 10 },

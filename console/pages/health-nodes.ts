@@ -4,7 +4,7 @@ import { useLoad } from '../base/load.ts';
 import { operation, read } from '../base/requests.ts';
 import type { ServiceNode } from '../base/rows.ts';
 import { loaded } from '../parts/loaded.ts';
-import { plot } from '../parts/plot.ts';
+import { plots } from '../parts/plot.ts';
 import { age, badge, card, id, moment, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 
@@ -103,14 +103,16 @@ function diskCard(node: ServiceNode, isAlone: boolean): Child {
     ),
     times.length < FEWEST
       ? null
-      : plot({
-          label: 'Free space',
-          times,
-          from: times[0]!,
-          to: times.at(-1)!,
-          show: bytes,
-          lines: [{ name: 'free', colour: 'plot-1', values: disk.points.map(({ freeBytes }) => freeBytes) }],
-        }),
+      : plots([
+          {
+            label: 'Free space',
+            times,
+            from: times[0]!,
+            to: times.at(-1)!,
+            show: bytes,
+            lines: [{ name: 'free', colour: 'plot-1', values: disk.points.map(({ freeBytes }) => freeBytes) }],
+          },
+        ]),
   );
 }
 

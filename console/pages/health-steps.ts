@@ -1,13 +1,13 @@
 import { now } from '../base/clock.ts';
-import { a, button, type Child, code, div, p, use, type VNode } from '../base/elements.ts';
-import { count, visible } from '../base/format.ts';
+import { a, button, type Child, div, p, use, type VNode } from '../base/elements.ts';
+import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, filter, place } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
 import type { FleetHealth } from '../base/rows.ts';
 import { loaded } from '../parts/loaded.ts';
-import { plot } from '../parts/plot.ts';
-import { card, nothing } from '../parts/show.ts';
+import { type Plot, plots } from '../parts/plot.ts';
+import { bareId, card, nothing } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 const SPANS = [
@@ -82,7 +82,7 @@ const routes = ({ routes: rows }: FleetHealth): VNode =>
         rows,
         keyOf: ({ route }) => route,
         columns: [
-          { name: 'Route', kind: 'lead', cell: ({ route }) => code({ class: 'wrap' }, visible(route)) },
+          { name: 'Route', kind: 'lead', cell: ({ route }) => bareId(route) },
           { name: 'Requests', kind: 'right', cell: ({ requests }) => count(requests) },
           {
             name: 'Errors (5xx)',
@@ -101,17 +101,16 @@ const routes = ({ routes: rows }: FleetHealth): VNode =>
         ],
       });
 
-function plots({ points, stepSeconds }: FleetHealth, seconds: number): Child {
+function plotsOf({ points, stepSeconds }: FleetHealth, seconds: number): Child {
   if (points.length < 2)
     return p({ class: 'pad quiet' }, 'The history has just begun. A point is added every five minutes.');
   const times = points.map(({ at }) => Date.parse(at) / 1000);
   const to = times.at(-1)! + stepSeconds;
   const span = { times, from: to - seconds - stepSeconds, to };
   const of = (value: (point: Point) => number | null): (number | null)[] => points.map(value);
-  return div(
-    { class: 'plots' },
-    STEPS.map((step) =>
-      plot({
+  return plots([
+    ...STEPS.map(
+      (step): Plot => ({
         label: `${WORDS[step][0]}: time`,
         ...span,
         show: howLong,
@@ -121,7 +120,7 @@ function plots({ points, stepSeconds }: FleetHealth, seconds: number): Child {
         ],
       }),
     ),
-    plot({
+    {
       label: 'API: share of errors (5xx)',
       ...span,
       show: (value) => `${value.toFixed(1)} %`,
@@ -132,8 +131,8 @@ function plots({ points, stepSeconds }: FleetHealth, seconds: number): Child {
           values: of(({ failed, requests }) => (requests === 0 ? null : (failed / requests) * 100)),
         },
       ],
-    }),
-  );
+    },
+  ]);
 }
 
 function Steps(): Child {
@@ -160,7 +159,7 @@ function Steps(): Child {
     card({ title: 'From the call to the webhook', bare: true, side: choices }, loaded(health, funnel)),
     card(
       { title: 'Times of the steps', bare: true },
-      loaded(health, (value) => plots(value, seconds)),
+      loaded(health, (value) => plotsOf(value, seconds)),
     ),
     card({ title: 'Routes of the API', bare: true }, loaded(health, routes)),
   ];

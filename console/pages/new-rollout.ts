@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { button, type Child, details, div, form, p, summary, use, type VNode } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
@@ -6,26 +6,29 @@ import { createNewest } from '../base/newest.ts';
 import { addressOf, place } from '../base/place.ts';
 import { createKeys } from '../base/request-key.ts';
 import { operation, read, send } from '../base/requests.ts';
-import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-request.ts';
-import { abortGap } from '../base/rollout-words.ts';
+import { OF, retryOf, selectorOf, stagesOf } from '../base/rollout-request.ts';
 import type { DeviceCount, DeviceSelector, RolloutCreate } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
-import { given, typed } from '../base/typed.ts';
+import { given, numberOf, typed } from '../base/typed.ts';
 import { fromField, zoneName } from '../base/zone.ts';
 import { COMMANDS } from '../parts/commands.ts';
+import { confirmFields, readConfirm } from '../parts/confirm-fields.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField, tick } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
+import { healthFields, readHealth } from '../parts/health-fields.ts';
 import { trouble } from '../parts/loaded.ts';
+import { placesField } from '../parts/places-field.ts';
+import { REVERT_AFTER, revertField } from '../parts/revert-field.ts';
 import { abortFields, group, labelField, paceField, readRules, whole, windowFields } from '../parts/rollout-fields.ts';
 import { listFields, matchFields } from '../parts/selector-fields.ts';
 import { card, empty } from '../parts/show.ts';
 import { type StageRow, stageFields } from '../parts/stage-fields.ts';
 import { termsFields, termsQuery } from '../parts/terms-fields.ts';
+import { rolloutDryRun } from './rollout-dry-run.ts';
 import { type Counted, matchWords, rolloutPreview } from './rollout-preview.ts';
 
 type Operation = RolloutCreate['operation'];
-type Stages = NonNullable<RolloutCreate['stages']>;
 
 /** Milliseconds after the last keystroke until the devices are counted. */
 const DEBOUNCE_MS = 300;
@@ -51,9 +54,12 @@ function requestOf(data: FormData): RolloutCreate {
     ...readRules(data),
     startAt: startAt === undefined ? undefined : new Date(fromField(startAt)).toISOString(),
     retry: retryOf(data),
+    confirm: readConfirm(data),
+    ...readHealth(data),
     expireIn: expireIn === undefined ? undefined : Number(expireIn),
     answerWithin: answerWithin === undefined ? undefined : Number(answerWithin),
     supersede: supersede === undefined ? undefined : true,
+    revertAfter: numberOf(data, REVERT_AFTER),
     continuous: data.has('continuous') || undefined,
     preferConnected: data.has('preferConnected') || undefined,
   }) as RolloutCreate;
@@ -142,32 +148,11 @@ const moreRules = (): Child =>
     ),
   );
 
-interface Wanted {
-  body: RolloutCreate;
-  /** Changes while the dialog is open: the devices may still be counted when it opens. */
-  found: Signal<Counted>;
-}
-
-/** Says what would begin, for how many devices. */
-function Summary({ body, found }: Wanted) {
-  const { value, error, isAsking } = found.value;
-  const about = value?.estimate ? 'about ' : '';
-  const first = value && sizesOf(body.stages ?? [], value.matching)[0];
-  const devices =
-    error || value === undefined || first === undefined
-      ? 'all devices that match at that moment'
-      : `${about}${counted(value.matching, 'device')}. The first stage has ${about}${counted(first, 'device')}`;
-  return p(
-    { class: 'soft' },
-    `${commandOf(body.operation)!.name}, for ${isAsking ? '... (counting the devices)' : devices}.`,
-  );
-}
-
-/** Asks for a confirmation, and starts the rollout. */
-function confirm({ body, found }: Wanted, idempotencyKey: string): void {
+/** Shows what would begin, asks for a confirmation, and starts the rollout. */
+function confirm(body: RolloutCreate, idempotencyKey: string): void {
   ask({
     title: 'Start the rollout?',
-    text: use(Summary, { body, found }),
+    text: rolloutDryRun(body),
     does: 'Start the rollout',
     async act(_, go) {
       const response = await send(operation('startRollout'), { json: body, idempotencyKey });
@@ -184,15 +169,11 @@ function NewRollout() {
   const chosen = useSignal<Operation>(commandOf(known['operation'])?.rollout ?? 'installSoftware');
   const mode = useSignal<'match' | 'list'>('match');
   const rows = useSignal<readonly StageRow[]>([FIRST_STAGE]);
-  const stages = useSignal<Stages>([]);
-  const abort = useSignal<RolloutCreate['abort']>(undefined);
   const error = useSignal<Error | null>(null);
   const keyOf = useMemo(createKeys, []);
   const { found, count } = useCount();
   const changed = (): void => {
     const data = new FormData(element.current!);
-    stages.value = stagesOf(data);
-    abort.value = readRules(data).abort;
     error.value = null;
     count(data);
   };
@@ -201,17 +182,12 @@ function NewRollout() {
     event.preventDefault();
     try {
       const body = requestOf(new FormData(element.current!));
-      confirm({ body, found }, keyOf(body));
+      confirm(body, keyOf(body));
     } catch (thrown) {
       error.value = thrown as Error;
     }
   };
   const command = commandOf(chosen.value)!;
-  const { value: matching } = found.value;
-  const gap =
-    abort.value && matching && !matching.estimate
-      ? abortGap(abort.value.minimumResults, sizesOf(stages.value, matching.matching))
-      : null;
   return [
     head({
       title: 'Start a rollout',
@@ -244,20 +220,28 @@ function NewRollout() {
           { title: 'Rules' },
           div(
             { class: 'stack' },
-            group('Abort rule', abortFields(RULES, gap)),
-            group('Pace and time', paceField({}), termsFields(true, TERMS)),
+            group('Abort rule', abortFields(RULES)),
+            confirmGroup(chosen.value),
+            group('Health', healthFields()),
+            group('Pace and time', paceField({}), placesField({}, { isNew: true }), termsFields(true, TERMS)),
             moreRules(),
           ),
         ),
       ),
       div(
         { class: 'stack beside-form' },
-        rolloutPreview(found.value, stages.value),
+        rolloutPreview(found.value),
         error.value ? trouble(error.value) : null,
         button({ type: 'submit', class: 'main' }, 'Start the rollout ...'),
       ),
     ),
   ];
+}
+
+function confirmGroup(operation: Operation): Child {
+  const back = revertField(operation);
+  const fields = [...confirmFields(operation), ...(back ? [back] : [])];
+  return fields.length === 0 ? null : div({ key: operation }, group('Success', fields));
 }
 
 const choiceOf = (value: Operation, set: (value: Operation) => void): Child =>

@@ -2,16 +2,16 @@ import { now } from '../base/clock.ts';
 import { a, button, type Child, div, p, use, type VNode } from '../base/elements.ts';
 import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
-import { addressOf, filter, place } from '../base/place.ts';
+import { addressOf, filter, place, type Query } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
 import type { FailureBreakdown, FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
-import { ringing } from '../parts/alarms.ts';
-import { bars } from '../parts/bars.ts';
+import { judged } from '../parts/alarms.ts';
 import { figure } from '../parts/figure.ts';
+import { batteryQuery, groupBars } from '../parts/groups.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
-import { plot } from '../parts/plot.ts';
+import { plots } from '../parts/plot.ts';
 import { card, empty, since } from '../parts/show.ts';
 import { shareOf } from './failures.ts';
 import { stoppedRollouts } from './stopped-rollouts.ts';
@@ -125,7 +125,7 @@ function History() {
         ),
       ),
     },
-    loaded(history, ({ points, stepSeconds }) => plots(points, stepSeconds, seconds)),
+    loaded(history, ({ points, stepSeconds }) => plotsOf(points, stepSeconds, seconds)),
   );
 }
 
@@ -134,7 +134,7 @@ function History() {
  */
 const GAP_STEPS = 2.5;
 
-function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds: number): Child {
+function plotsOf(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds: number): Child {
   if (points.length < 2)
     return empty({
       title: 'The history has just begun',
@@ -153,17 +153,16 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
   const of = (name: Exclude<keyof HistoryPoint, 'at'>, divided = 1): (number | null)[] =>
     rows.map((row) => ('devices' in row && row[name] !== null ? (row[name] as number) / divided : null));
   const rate = (value: number): string => `${value >= 10 || value === 0 ? compact(value) : value.toFixed(1)}/s`;
-  return div(
-    { class: 'plots' },
-    plot({
+  return plots([
+    {
       label: 'Devices',
       ...span,
       lines: [
         { name: 'connected', colour: 'plot-1', values: of('connected') },
         { name: 'activated', colour: 'plot-2', values: of('activated') },
       ],
-    }),
-    plot({
+    },
+    {
       label: 'Transactions per second',
       ...span,
       show: rate,
@@ -172,25 +171,24 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
         { name: 'finished', colour: 'plot-2', values: of('finished', stepSeconds) },
         { name: 'failed', colour: 'plot-3', values: of('failed', stepSeconds) },
       ],
-    }),
-    plot({
+    },
+    {
       label: 'Waiting',
       ...span,
       lines: [
         { name: 'commands due', colour: 'plot-1', values: of('due') },
         { name: 'webhooks pending', colour: 'plot-2', values: of('pending') },
       ],
-    }),
-    plot({
+    },
+    {
       label: 'Event loop',
       ...span,
       show: (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`,
       lines: [{ name: 'event loop p99', colour: 'plot-1', values: of('loopP99Ms') }],
-    }),
-  );
+    },
+  ]);
 }
 
-const MOST_BARS = 10;
 /** Milliseconds between two reads of the counts of devices; the service keeps its answer for ten seconds. */
 const BREAKDOWN_EVERY = 15_000;
 
@@ -204,7 +202,7 @@ function Groups({
   by: string;
   title: string;
   of?: string;
-  query(value: string): Record<string, string>;
+  query(value: string): Query;
   text: string;
 }) {
   const breakdown = useLoad(
@@ -215,26 +213,14 @@ function Groups({
   return card(
     { title },
     loaded(breakdown, ({ groups, others }) => {
-      if (groups.length === 0) return p({ class: 'quiet' }, text);
       const ordered = by === 'battery' ? groups.toSorted((one, other) => tens(other.value) - tens(one.value)) : groups;
-      const rows = ordered.slice(0, MOST_BARS).map(({ value, devices }) => ({
-        label: value ?? 'not reported',
-        value: devices,
-        ...(value !== null && { href: addressOf(['devices'], query(value)) }),
-      }));
-      const rest = others + ordered.slice(MOST_BARS).reduce((sum, { devices }) => sum + devices, 0);
-      return [bars(title, rows), rest > 0 ? p({ class: 'quiet small' }, `and ${counted(rest, 'other device')}`) : null];
+      return groupBars({ title, groups: ordered, others, query, none: text });
     }),
   );
 }
 
 /** The first number of a range such as `40-49`, for sorting. Devices with an unknown charge come last. */
 const tens = (range: string | null): number => (range === null ? -1 : Number.parseInt(range, 10));
-
-const batteryQuery = (range: string): Record<string, string> => {
-  const [from = '0', to = '100'] = range.split('-');
-  return { batteryFrom: from, ...(to !== '100' && { batteryBelow: String(Number(to) + 1) }) };
-};
 
 /** Shows how many devices have each version of a package. It is the package that most devices have installed. */
 function Versions() {
@@ -275,8 +261,8 @@ function Figures() {
 function Overview() {
   return [
     head({ title: 'Overview' }),
+    judged(),
     use(Figures, {}),
-    ringing(),
     stoppedRollouts(),
     use(History, {}),
     div(
@@ -290,7 +276,7 @@ function Overview() {
       use(Versions, {}),
       use(Groups, {
         by: 'battery',
-        title: 'Battery',
+        title: 'Battery, in percent',
         query: batteryQuery,
         text: 'No device has reported its battery.',
       }),
@@ -304,8 +290,8 @@ const begin = (): VNode =>
     empty(
       {
         title: 'Register the first device',
-        text: 'Create a developer and an application, then register devices one by one or from a file. The simulator can simulate a fleet for a try:',
-        command: 'lapel-sim run smoke',
+        text: 'Create a developer and an application, then register devices one by one or from a file. The simulator can simulate a fleet for a try; FOLDER is the data folder of the service (lapel serve --data-dir):',
+        command: 'lapel-sim run smoke --data-dir FOLDER',
       },
       a({ class: 'button', href: addressOf(['developers']) }, 'Developers'),
     ),

@@ -1,10 +1,9 @@
-import { code, div, small, use, type VNode } from '../base/elements.ts';
-import { visible } from '../base/format.ts';
+import { div, small, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
 import { operation, readPage } from '../base/requests.ts';
 import type { OwnChange } from '../base/rows.ts';
-import { detailsOf, verbOf } from '../parts/changes.ts';
-import { asked, filterBar, sinceFilter } from '../parts/filters.ts';
+import { detailsOf, requestOf } from '../parts/changes.ts';
+import { asked, filterBar, periodFilters } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
@@ -22,13 +21,7 @@ const COLUMNS: Column<OwnChange>[] = [
   {
     name: 'What',
     kind: 'lead',
-    cell: ({ action, resource, details, requestId }) => [
-      code(null, verbOf(action)),
-      ' ',
-      code({ class: 'wrap' }, visible(resource)),
-      detailsOf(details),
-      small(null, 'request ', id(requestId)),
-    ],
+    cell: (row) => [said(row.sentence), detailsOf(row.details), requestOf(row)],
   },
   {
     name: 'Answer',
@@ -48,7 +41,7 @@ function OwnAudit() {
       title: 'Audit log',
       about: 'The changes that this application has made in itself, and those that administration has made in it.',
     }),
-    filterBar([sinceFilter()]),
+    filterBar(periodFilters()),
     card(
       { title: 'Changes', bare: true },
       loaded(page, ({ rows, next }) =>

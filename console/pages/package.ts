@@ -12,8 +12,9 @@ import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { nameAlone } from '../parts/named.ts';
 import { pager } from '../parts/pager.ts';
-import { age, badge, bareId, card, empty, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, bareId, card, empty, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { askForFile } from '../parts/upload.ts';
 import { installationsCard } from './installations.ts';
@@ -202,8 +203,8 @@ const devicesOf = ({ devices }: Version): Child =>
     : span(
         { class: 'num' },
         `${count(devices.installed)} installed`,
-        devices.waiting > 0 ? `, ${count(devices.waiting)} waiting` : '',
-        devices.failed > 0 ? span({ class: 'fault' }, `, ${count(devices.failed)} failed`) : '',
+        devices.waiting > 0 ? small(null, `${count(devices.waiting)} waiting`) : null,
+        devices.failed > 0 ? small({ class: 'fault' }, `${count(devices.failed)} failed`) : null,
       );
 
 /** The address of the form that starts a rollout of a version. */
@@ -315,7 +316,7 @@ function OnePackage({ of }: { of: Of }) {
       copied: of.name,
       trail: [[addressOf(['software']), 'Software']],
       state: of.line === 'firmware' ? badge('calm', 'firmware') : null,
-      about: owner ? ['developer ', idLink(addressOf(['developers', owner]), owner)] : null,
+      about: owner ? ['developer ', nameAlone('developers', owner)] : null,
       actions:
         ROLE === 'application' && mayChange('application')
           ? [

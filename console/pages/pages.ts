@@ -6,6 +6,7 @@ import { empty } from '../parts/show.ts';
 import { actionDevicesPage } from './action-devices.ts';
 import { applicationPage } from './application.ts';
 import { auditPage } from './audit.ts';
+import { cohortsPage } from './cohorts.ts';
 import { deliveryPage } from './delivery.ts';
 import { developerPage } from './developer.ts';
 import { developersPage } from './developers.ts';
@@ -13,8 +14,11 @@ import { devicePage } from './device.ts';
 import { deviceActionPage } from './device-action.ts';
 import { deviceActionsPage } from './device-actions.ts';
 import { devicesPage } from './devices.ts';
+import { endpointPage } from './endpoint.ts';
+import { endpointsPage } from './endpoints.ts';
 import { enrolmentBatchPage } from './enrolment-batch.ts';
 import { enrolmentBatchesPage } from './enrolment-batches.ts';
+import { eventsPage } from './events.ts';
 import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
 import { membersPage } from './members.ts';
@@ -28,6 +32,7 @@ import { removalPage } from './removal.ts';
 import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
+import { serviceSettingsPage } from './service-settings.ts';
 import { settingsPage } from './settings.ts';
 import { signaturePage } from './signature.ts';
 import { softwarePage } from './software.ts';
@@ -79,12 +84,16 @@ const OPERATOR: typeof EVERYBODY = {
   ],
   audit: [auditPage],
   failures: [failuresPage],
+  cohorts: [cohortsPage],
   health: [healthPage],
+  settings: [serviceSettingsPage],
 };
 const APPLICATION: typeof EVERYBODY = {
   ...EVERYBODY,
   '': [startPage],
   rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
+  endpoints: [endpointsPage, endpointPage],
+  events: [eventsPage],
   settings: [settingsPage],
   audit: [ownAuditPage],
   people: [membersPage],

@@ -1,10 +1,9 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { now } from '../base/clock.ts';
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { type Child, div, p, use } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
-import { createNewest, type Outcome } from '../base/newest.ts';
+import type { Outcome } from '../base/newest.ts';
 import { ROLE } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
 import { deliveriesSent } from '../base/sent-deliveries.ts';
@@ -13,12 +12,11 @@ import { given, typed } from '../base/typed.ts';
 import { behindPresent, fromField, toField, zoneName } from '../base/zone.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField } from '../parts/fields.ts';
+import { useFormCount } from '../parts/form-count.ts';
 
 /** The states of a delivery. */
 export const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
 
-/** Milliseconds after the last keystroke until the deliveries are counted. */
-const DEBOUNCE_MS = 250;
 const DAY_MS = 86_400_000;
 
 const deliveries = (many: number): string => counted(many, 'delivery', 'deliveries');
@@ -54,31 +52,12 @@ const wordsOf = (found: Outcome<number> | null): string => {
 
 /** The fields for a range, and how many deliveries it has. */
 function Range({ applicationId, setting }: { applicationId: string; setting: string | undefined }) {
-  const found = useSignal<Outcome<number> | null>(null);
-  const box = useRef<HTMLDivElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const newest = useMemo(() => createNewest<number>((outcome) => (found.value = outcome)), []);
-  const count = (): void => {
-    clearTimeout(timer.current);
-    newest.stop();
-    found.value = null;
-    timer.current = setTimeout(() => {
-      const data = new FormData(box.current!.closest('form')!);
-      newest.ask((signal) => redeliver(applicationId, data, { dryRun: true, signal }));
-    }, DEBOUNCE_MS);
-  };
-  useEffect(() => {
-    count();
-    return () => {
-      clearTimeout(timer.current);
-      newest.stop();
-    };
-  }, []);
+  const { found, watched } = useFormCount((data, signal) => redeliver(applicationId, data, { dryRun: true, signal }));
   const began = useMemo(() => now.peek(), []);
   const [from, until] = [toField(began - DAY_MS), behindPresent(began)];
   const when = { type: 'datetime-local' } as const;
   return div(
-    { class: 'fields', ref: box, onInput: count, onChange: count },
+    { class: 'fields', ...watched },
     textField({ name: 'since', label: `Created from (${zoneName()})`, value: from, required: true }, when),
     textField({ name: 'until', label: `Created before (${zoneName()})`, value: until, required: true }, when),
     choice({ name: 'status', label: 'State' }, [

@@ -1,17 +1,19 @@
-import { button, type Child, p } from '../base/elements.ts';
+import { isReleaseBad } from '@lapel/schemas/base/rollouts';
+import { button, type Child } from '../base/elements.ts';
 import { count, counted, visible } from '../base/format.ts';
 import { ROLE } from '../base/place.ts';
 import { operation, readSeen, send } from '../base/requests.ts';
-import { reasonWords } from '../base/rollout-words.ts';
+import { rateWords, waitsForApproval } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
-import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
 import { askForChange } from '../parts/change.ts';
 import { act, ask } from '../parts/dialog.ts';
 import { choice } from '../parts/fields.ts';
+import { placesField } from '../parts/places-field.ts';
 import { abortFields, group, labelField, paceField, readRules, windowFields } from '../parts/rollout-fields.ts';
-
-const isIn = ({ state }: RolloutDetails, ...states: RolloutDetails['state'][]): boolean => states.includes(state);
+import { approve, resume } from './rollout-decisions.ts';
+import { mayOrder, type Order } from './rollout-orders.ts';
+import { revert } from './rollout-revert.ts';
 
 function pause({ rolloutId }: RolloutDetails, done: () => void): void {
   ask({
@@ -22,45 +24,6 @@ function pause({ rolloutId }: RolloutDetails, done: () => void): void {
       await send(operation({ operator: 'pauseFleetRollout', application: 'pauseRollout' }, { rolloutId }));
       done();
       return 'The rollout is paused.';
-    },
-  });
-}
-
-function resume({ rolloutId, reason, counts }: RolloutDetails, done: () => void): void {
-  const failures =
-    counts.failed === 0
-      ? 'No device has failed so far.'
-      : `You accept the ${counted(counts.failed, 'failure')} so far: the abort rule counts anew from here.`;
-  const stage =
-    reason === 'STAGE_FAILED'
-      ? ' The stage is let pass, although too few of its devices have succeeded, unless its failed devices try again.'
-      : '';
-  ask({
-    title: 'Let the rollout go on?',
-    text: [
-      reason === null || reason === 'REQUESTED' ? null : p(null, reasonWords(reason)),
-      p({ class: 'soft' }, failures, stage),
-    ],
-    does: 'Let it go on',
-    async act() {
-      await send(operation('resumeRollout', { rolloutId }));
-      done();
-      return 'The rollout goes on.';
-    },
-  });
-}
-
-/** Asks for the approval of the present stage. */
-export function approve({ rolloutId, stage }: RolloutDetails, done: () => void): void {
-  ask({
-    title: `Approve stage ${stage}?`,
-    text: 'The next stage begins when this one has its share of successes.',
-    does: 'Approve',
-    async act() {
-      // Named, so that a repetition never approves a stage that nobody has seen.
-      await send(operation('approveRollout', { rolloutId }), { json: { stage } });
-      done();
-      return `Stage ${stage} is approved.`;
     },
   });
 }
@@ -102,6 +65,7 @@ function change({ rolloutId }: RolloutDetails, done: () => void): void {
       fields: () => [
         labelField(label),
         paceField(rules),
+        placesField(rules),
         group('Abort rule', abortFields(rules)),
         group('Window', windowFields(rules)),
       ],
@@ -109,7 +73,8 @@ function change({ rolloutId }: RolloutDetails, done: () => void): void {
       async send(data, { tag }) {
         const wanted: Record<string, unknown> = {
           label: typed(data, 'label') ?? null,
-          ratePerMinute: null,
+          ratePerMinute: typeof rules.ratePerMinute === 'object' ? rules.ratePerMinute : null,
+          maxUnfinished: null,
           abort: null,
           window: null,
           ...readRules(data, rules.abort?.codes),
@@ -127,7 +92,8 @@ function change({ rolloutId }: RolloutDetails, done: () => void): void {
       read: readNow,
       shown: (rollout) => ({
         Label: rollout.label,
-        'Commands a minute': rollout.rules.ratePerMinute ?? null,
+        'Commands a minute': rollout.rules.ratePerMinute === undefined ? null : rateWords(rollout.rules.ratePerMinute),
+        'Devices at a time': rollout.rules.maxUnfinished ?? null,
         'Abort rule': rollout.rules.abort ? JSON.stringify(rollout.rules.abort) : null,
         Window: rollout.rules.window ? JSON.stringify(rollout.rules.window) : null,
       }),
@@ -151,41 +117,28 @@ function cancel({ rolloutId, counts }: RolloutDetails, done: () => void): void {
   });
 }
 
-/** Whether the application may approve the present stage now. */
-export const mayApprove = (rollout: RolloutDetails): boolean => {
-  const stage = rollout.stages[rollout.stage - 1];
-  return (
-    ROLE === 'application' &&
-    mayChange('device') &&
-    isIn(rollout, 'running', 'paused') &&
-    stage?.approval === true &&
-    !stage.approved
-  );
+/** Whether the first advice is to bring the devices of a rollout back. */
+const isRevertFirst = (rollout: RolloutDetails): boolean => mayOrder(rollout, 'revert') && isReleaseBad(rollout);
+
+/** Whether the first advice is to look at the figures of a stage, and to approve them. */
+const isApprovalFirst = ({ state, stages, stage }: RolloutDetails): boolean => {
+  const present = stages[stage - 1];
+  return state === 'running' && present !== undefined && waitsForApproval(present);
 };
 
-/** Whether failed devices may be let try again now. */
-export const mayRetry = (rollout: RolloutDetails): boolean =>
-  ROLE === 'application' &&
-  mayChange('device') &&
-  isIn(rollout, 'running', 'paused', 'completed') &&
-  rollout.counts.failed > 0;
-
-/** The buttons for a rollout: those that its state and the rights of the user allow. */
+/** The buttons for a rollout: those that the service permits, and the rights of the user allow. */
 export function rolloutActions(rollout: RolloutDetails, done: () => void): Child {
-  const isOwn = ROLE === 'application' && mayChange('device');
-  const one = (words: string, act: typeof pause, isWanted: boolean, looks = ''): Child =>
-    isWanted ? button({ type: 'button', class: looks, onClick: () => act(rollout, done) }, words) : null;
+  const one = (words: string, act: typeof pause, order: Order, looks = ''): Child =>
+    mayOrder(rollout, order)
+      ? button({ type: 'button', class: looks, onClick: () => act(rollout, done) }, words)
+      : null;
   return [
-    one('Resume', resume, isOwn && isIn(rollout, 'paused'), 'main'),
-    one('Approve', approve, mayApprove(rollout), isIn(rollout, 'running') ? 'main' : ''),
-    one('Pause', pause, mayChange('device', 'pauseFleetRollout') && isIn(rollout, 'scheduled', 'running')),
-    one('Retry failed', retry, mayRetry(rollout)),
-    one('Change rules', change, isOwn && isIn(rollout, 'scheduled', 'paused')),
-    one(
-      'Cancel',
-      cancel,
-      mayChange('device', 'cancelFleetRollout') && isIn(rollout, 'scheduled', 'running', 'paused'),
-      'bad',
-    ),
+    one('Revert', revert, 'revert', isRevertFirst(rollout) ? 'main' : ''),
+    one('Resume', resume, 'resume', isRevertFirst(rollout) ? '' : 'main'),
+    one('Approve', approve, 'approve', isApprovalFirst(rollout) ? 'main' : ''),
+    one('Pause', pause, 'pause'),
+    one('Retry failed', retry, 'retry'),
+    one('Change rules', change, 'change'),
+    one('Cancel', cancel, 'cancel', 'bad'),
   ];
 }

@@ -1,13 +1,7 @@
-import { type Child, use, type VNode } from '../base/elements.ts';
-import { useEvery } from '../base/every.ts';
-import { useLoad } from '../base/load.ts';
-import { operation, read } from '../base/requests.ts';
+import type { Child } from '../base/elements.ts';
 import type { RolloutDetails, RolloutResults } from '../base/rows.ts';
-import { plot } from '../parts/plot.ts';
+import { plots } from '../parts/plot.ts';
 import { card } from '../parts/show.ts';
-
-/** Milliseconds after which the results of a running rollout are read again. */
-const READ_EVERY = 5_000;
 
 const secondsOf = (time: string): number => Date.parse(time) / 1000;
 
@@ -26,31 +20,23 @@ function sumsOf({ from, intervalSeconds, results }: RolloutResults): {
   return sums;
 }
 
-/** The results over time, from the start of the rollout on. */
-function Results({ rollout: { rolloutId, state } }: { rollout: RolloutDetails }): Child {
-  const results = useLoad(`${rolloutId} ${state}`, (signal) =>
-    read<RolloutResults>(
-      operation({ operator: 'readFleetRolloutResults', application: 'readRolloutResults' }, { rolloutId }),
-      { signal },
-    ),
-  );
-  useEvery(state === 'running' ? READ_EVERY : undefined, results.again);
-  const { value } = results.state.value;
-  if (!value || value.results.length === 0) return null;
-  const { times, succeeded, failed } = sumsOf(value);
+/** The results over time, from the start of the rollout on. They are of the same moment as the counts of the page. */
+export function resultsPlot({ results }: RolloutDetails): Child {
+  if (!results || results.results.length === 0) return null;
+  const { times, succeeded, failed } = sumsOf(results);
   return card(
     { title: 'Results over time', bare: true },
-    plot({
-      label: 'Devices',
-      times,
-      from: times[0]!,
-      to: times.at(-1)!,
-      lines: [
-        { name: 'succeeded', colour: 'plot-1', values: succeeded },
-        { name: 'failed', colour: 'plot-3', values: failed },
-      ],
-    }),
+    plots([
+      {
+        label: 'Devices',
+        times,
+        from: times[0]!,
+        to: times.at(-1)!,
+        lines: [
+          { name: 'succeeded', colour: 'plot-1', values: succeeded },
+          { name: 'failed', colour: 'plot-3', values: failed },
+        ],
+      },
+    ]),
   );
 }
-
-export const resultsPlot = (rollout: RolloutDetails): VNode => use(Results, { rollout });

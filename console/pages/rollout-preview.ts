@@ -1,7 +1,6 @@
 import { type Child, div, dl, p, type VNode } from '../base/elements.ts';
 import { count, counted } from '../base/format.ts';
-import { sizesOf } from '../base/rollout-request.ts';
-import type { DeviceCount, RolloutCreate } from '../base/rows.ts';
+import type { DeviceCount } from '../base/rows.ts';
 import { bars } from '../parts/bars.ts';
 import { trouble } from '../parts/loaded.ts';
 import { card, fact, skeleton } from '../parts/show.ts';
@@ -42,13 +41,11 @@ export function matchWords({ value, error, isAsking }: Counted): string {
   return isAsking ? `${words} ...` : `${words}.`;
 }
 
-/** The card beside the form: the devices that match now, what they have, and the stages that this makes. */
-export function rolloutPreview(found: Counted, stages: NonNullable<RolloutCreate['stages']>): VNode {
-  const { value, error, isAsking } = found;
+/** The card beside the form: the devices that match now, and what they have. */
+export function rolloutPreview({ value, error, isAsking }: Counted): VNode {
   if (error) return card({ title: 'Now' }, trouble(error));
   if (value === undefined)
     return card({ title: 'Now' }, isAsking ? skeleton(3) : p({ class: 'quiet' }, 'No device is selected yet.'));
-  const sizes = sizesOf(stages, value.matching);
   const about = value.estimate ? 'about ' : '';
   return card(
     { title: 'Now', bare: true },
@@ -56,12 +53,6 @@ export function rolloutPreview(found: Counted, stages: NonNullable<RolloutCreate
       { class: 'facts' },
       fact('Match', `${about}${counted(value.matching, 'device')}`),
       fact('Connected', `${about}${count(value.connected)}`),
-      sizes.map((size, index) =>
-        fact(
-          index === 0 ? 'First stage' : index === sizes.length - 1 ? 'Last stage' : `Stage ${index + 1}`,
-          `${about}${counted(size, 'device')}`,
-        ),
-      ),
     ),
     div(
       { class: 'pad stack' },

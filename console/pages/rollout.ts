@@ -1,70 +1,39 @@
-import { a, button, type Child, div, dl, li, ol, p, small, span, use, type VNode } from '../base/elements.ts';
+import { a, button, type Child, div, dl, p, small, span, use, type VNode } from '../base/elements.ts';
 import { useEvery } from '../base/every.ts';
 import { compact, count, counted, duration, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
-import {
-  countsWords,
-  entryWords,
-  hasStoppedItself,
-  nameOf,
-  nextWhen,
-  reasonWords,
-  rulesWords,
-  selectorWords,
-  successPercent,
-  waitsForApproval,
-} from '../base/rollout-words.ts';
+import { entryWords, nameOf, rulesWords, selectorWords } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
-import { historyOf } from '../parts/changes.ts';
+import { useWatch } from '../base/watching.ts';
 import { figure } from '../parts/figure.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { named } from '../parts/named.ts';
 import { rolloutBar, rolloutLegend } from '../parts/rollout-bar.ts';
 import { aboutRollout, rolloutBadge } from '../parts/rollout-rows.ts';
-import { age, badge, bareId, card, fact, id, idLink, moment, nothing, until } from '../parts/show.ts';
+import { age, bareId, card, fact, id, idLink, moment, nothing, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import { approve, mayApprove, mayRetry, retry, rolloutActions } from './rollout-actions.ts';
+import { retry, rolloutActions } from './rollout-actions.ts';
+import { distanceCard } from './rollout-distance.ts';
+import { notice } from './rollout-notice.ts';
+import { mayOrder } from './rollout-orders.ts';
 import { resultsPlot } from './rollout-plot.ts';
+import { stageList } from './rollout-stages.ts';
 
-/** Milliseconds between two reads while the rollout is at work, and after its end. The feed does not report rollouts. */
-const READ_EVERY = 2_000;
-const READ_EVERY_AFTER = 30_000;
+/** Milliseconds between two reads while it runs: the feed reports all changes, but the estimate of the end grows old. */
+const READ_EVERY = 30_000;
 
+/** Names of so many characters stay on one line. */
+const SHORT_NAME = 24;
 /** The most examples of devices beside an error; its link leads to all of them. */
 const MOST_EXAMPLES = 2;
 
-const isAtWork = ({ state }: RolloutDetails): boolean => state === 'running' || state === 'scheduled';
-
 const percentOf = (part: number, all: number): string => (all === 0 ? '–' : `${Math.floor((part / all) * 100)} %`);
 
-/** Says why the rollout does not go on, and who has to do something. */
-function notice(rollout: RolloutDetails, done: () => void): Child {
-  const { state, reason, history, stages, stage } = rollout;
-  if (state === 'paused' && reason !== null) {
-    const by = history.find(({ event }) => event === 'paused')?.by;
-    const words =
-      reason === 'REQUESTED' && by
-        ? `${by === 'administration' ? 'The operator' : 'The application'} has paused it.`
-        : reasonWords(reason);
-    return div(
-      { class: `note ${hasStoppedItself(rollout) ? 'bad' : 'warn'}`, role: 'status' },
-      p(null, words, ' No further command is published until the application lets it go on.'),
-    );
-  }
-  const present = stages[stage - 1];
-  if (state !== 'running' || !present || !waitsForApproval(present) || stage === stages.length) return null;
-  return div(
-    { class: 'note warn row spread', role: 'status' },
-    p(null, `Stage ${stage} has its successes. The next stage waits for an approval.`),
-    mayApprove(rollout)
-      ? button({ type: 'button', class: 'tiny', onClick: () => approve(rollout, done) }, 'Approve')
-      : null,
-  );
-}
-
-function figures({ rolloutId, counts, devices, resultsPerMinute, estimatedEnd, state, endedAt }: RolloutDetails) {
+function figures(rollout: RolloutDetails) {
+  const { rolloutId, counts, devices, resultsPerMinute } = rollout;
   const { succeeded, unchanged, failed, refused, cancelled } = counts;
   const ended = succeeded + unchanged + failed + refused + cancelled;
   const to = (one: keyof typeof counts): string | undefined =>
@@ -92,62 +61,24 @@ function figures({ rolloutId, counts, devices, resultsPerMinute, estimatedEnd, s
     figure({
       name: 'Results a minute',
       value: resultsPerMinute === null ? '–' : compact(resultsPerMinute),
-      note:
-        estimatedEnd !== null
-          ? ['ends ', until(estimatedEnd), ' at this speed']
-          : endedAt !== null
-            ? ['ended ', age(endedAt)]
-            : state === 'running'
-              ? 'not known yet'
-              : state,
+      note: endWords(rollout),
     }),
   );
 }
 
-const STAGE_TONES = { waiting: '', running: 'calm', over: 'good' } as const;
-
-function stageRow({ stages, state: ofRollout }: RolloutDetails, index: number): VNode {
-  const stage = stages[index]!;
-  const { planned, state, counts, continueWhen, approval, approved } = stage;
-  const reached = successPercent(counts);
-  const wanted = continueWhen?.succeededPercent;
-  const isLast = index === stages.length - 1;
-  return li(
-    { key: index, class: `is-${state}` },
-    div(
-      { class: 'row spread' },
-      span(
-        { class: 'row' },
-        span({ class: 'name' }, `Stage ${index + 1}`),
-        state === 'running' && ofRollout === 'paused'
-          ? badge('warn', 'paused')
-          : badge(STAGE_TONES[state], state === 'waiting' ? 'not begun' : state),
-        approval && !isLast
-          ? badge(
-              approved ? 'good' : 'warn',
-              approved ? 'approved' : state === 'waiting' ? 'needs approval' : 'not approved',
-            )
-          : null,
-      ),
-      span(
-        { class: 'num soft' },
-        counted(planned, 'device'),
-        state === 'waiting' || reached === null ? null : ` · ${reached} % succeeded`,
-        state === 'waiting' || isLast || wanted === undefined ? null : ` of ${wanted} % wanted`,
-      ),
-    ),
-    rolloutBar(counts, isLast ? {} : { wanted }),
-    p(
-      { class: 'small quiet' },
-      state === 'waiting' ? null : `${countsWords(counts)}. `,
-      isLast ? (state === 'over' ? null : 'The last stage.') : state === 'over' ? null : nextWhen(stage),
-    ),
-  );
+/** Says when the rollout ends, or the event that its end waits for. */
+function endWords({ estimatedEnd, endWaitsFor, endedAt, state }: RolloutDetails): Child {
+  if (endedAt !== null) return ['ended ', age(endedAt)];
+  if (estimatedEnd !== null) return ['ends ', until(estimatedEnd), ' at this speed'];
+  if (endWaitsFor === 'approval') return 'its end waits for an approval';
+  if (endWaitsFor === 'resume') return 'its end waits until it goes on';
+  if (endWaitsFor === 'cancel') return 'ends when it is cancelled';
+  return state === 'running' ? 'its end is not known yet' : state;
 }
 
 function errorTable(rollout: RolloutDetails, done: () => void): VNode {
   const { rolloutId, errors } = rollout;
-  const hasRetry = mayRetry(rollout) && errors.some(({ state }) => state === 'failed');
+  const hasRetry = mayOrder(rollout, 'retry') && errors.some(({ state }) => state === 'failed');
   return rowsTable({
     label: 'Errors',
     rows: errors,
@@ -193,8 +124,7 @@ function errorTable(rollout: RolloutDetails, done: () => void): VNode {
   });
 }
 
-const seconds = (value: number | null): Child =>
-  value === null ? nothing() : span({ class: 'nowrap' }, duration(value * 1000));
+const seconds = (value: number | null): Child => (value === null ? nothing() : duration(value * 1000));
 
 const times = ({ delivery, result }: RolloutDetails): VNode =>
   rowsTable({
@@ -205,7 +135,7 @@ const times = ({ delivery, result }: RolloutDetails): VNode =>
     ],
     keyOf: ({ name }) => name,
     columns: [
-      { name: 'Time to', kind: 'lead', cell: ({ name }) => name },
+      { name: 'Time to', kind: 'lead', cell: ({ name }) => span({ class: 'nowrap' }, name) },
       { name: '50 %', kind: 'right', cell: ({ p50 }) => seconds(p50) },
       { name: '90 %', kind: 'right', cell: ({ p90 }) => seconds(p90) },
       { name: '99 %', kind: 'right', cell: ({ p99 }) => seconds(p99) },
@@ -222,19 +152,23 @@ const history = (rollout: RolloutDetails): VNode =>
       {
         name: 'What',
         kind: 'lead',
-        cell: ({ what, why }) => [span(null, what), why === null ? null : small({ class: 'fault' }, why)],
+        cell: ({ what, why, figures: then }) => [
+          span(null, what),
+          why === null ? null : small({ class: 'fault' }, why),
+          then === null ? null : small(null, then),
+        ],
       },
-      { name: 'Who', cell: ({ who }) => who },
+      { name: 'Who', cell: ({ who }) => span({ class: who.length <= SHORT_NAME ? 'nowrap' : '' }, who) },
     ],
   });
+
+const rolloutLink = (rolloutId: string): VNode => a({ href: addressOf(['rollouts', rolloutId]) }, visible(rolloutId));
 
 const details = (rollout: RolloutDetails): VNode =>
   dl(
     { class: 'facts' },
     fact('rolloutId', id(rollout.rolloutId)),
-    ROLE === 'operator'
-      ? fact('Application', idLink(addressOf(['applications', rollout.applicationId]), rollout.applicationId))
-      : null,
+    ROLE === 'operator' ? fact('Application', named('applications', rollout.applicationId)) : null,
     fact('Created', moment(rollout.createdAt)),
     rollout.startedAt === null ? null : fact('Began', moment(rollout.startedAt)),
     rollout.endedAt === null ? null : fact('Ended', moment(rollout.endedAt)),
@@ -242,6 +176,8 @@ const details = (rollout: RolloutDetails): VNode =>
       'Transactions',
       a({ href: addressOf(['transactions'], { rolloutId: rollout.rolloutId }) }, 'All its transactions'),
     ),
+    rollout.reverts === undefined ? null : fact('Brings back', rolloutLink(rollout.reverts)),
+    rollout.revertedBy === undefined ? null : fact('Reverted by', rolloutLink(rollout.revertedBy)),
     rulesWords(rollout.rules).map(([name, value]) => fact(name, value)),
   );
 
@@ -258,12 +194,9 @@ const shown = (rollout: RolloutDetails, again: () => void): Child => [
     },
     div(
       { class: 'stack' },
-      rolloutBar(rollout.counts),
-      rolloutLegend(rollout.rolloutId, rollout.counts),
-      ol(
-        { class: 'rollout-stages', 'aria-label': 'Stages' },
-        rollout.stages.map((_, index) => stageRow(rollout, index)),
-      ),
+      rolloutBar(rollout.counts, { inWork: rollout.inWork }),
+      rolloutLegend(rollout.rolloutId, rollout.counts, rollout.inWork),
+      stageList(rollout),
     ),
   ),
   resultsPlot(rollout),
@@ -277,11 +210,24 @@ const shown = (rollout: RolloutDetails, again: () => void): Child => [
           ? p({ class: 'pad quiet' }, 'No device has failed or was refused.')
           : errorTable(rollout, again),
       ),
-      card({ title: 'History', bare: true, side: span({ class: 'quiet small' }, 'newest first') }, history(rollout)),
-      ROLE === 'operator' ? historyOf('rollout', rollout.rolloutId) : null,
+      card(
+        {
+          title: 'History',
+          bare: true,
+          side:
+            ROLE === 'operator'
+              ? a(
+                  { class: 'small', href: addressOf(['audit'], { about: `rollout:${rollout.rolloutId}` }) },
+                  'Who asked',
+                )
+              : span({ class: 'quiet small' }, 'newest first'),
+        },
+        history(rollout),
+      ),
     ),
     div(
       { class: 'stack' },
+      distanceCard(rollout),
       card(
         { title: 'Times', bare: true, side: span({ class: 'quiet small' }, 'so many were not slower') },
         times(rollout),
@@ -301,11 +247,14 @@ const shown = (rollout: RolloutDetails, again: () => void): Child => [
 function OneRollout({ rolloutId }: { rolloutId: string }) {
   const rollout = useLoad(rolloutId, (signal) =>
     read<RolloutDetails>(operation({ operator: 'readFleetRollout', application: 'readRollout' }, { rolloutId }), {
+      query: { results: 'true' },
       signal,
     }),
   );
   const { value } = rollout.state.value;
-  useEvery(value === undefined || isAtWork(value) ? READ_EVERY : READ_EVERY_AFTER, rollout.again);
+  // A change is read as a whole: then all figures of the page are of one moment.
+  useWatch(`rollouts:${rolloutId}`, rollout.again);
+  useEvery(value?.state === 'running' ? READ_EVERY : undefined, rollout.again);
   return [
     head({
       title: value ? nameOf(value) : 'Rollout',

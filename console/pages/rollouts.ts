@@ -1,5 +1,6 @@
 import { a, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
+import { operationName } from '../base/operation-names.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { RolloutRow } from '../base/rows.ts';
@@ -12,10 +13,9 @@ import { pager } from '../parts/pager.ts';
 import { ROLLOUT_OPERATIONS, ROLLOUT_STATES, rolloutColumns } from '../parts/rollout-rows.ts';
 import { card, empty } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import { operationName } from '../parts/transaction-rows.ts';
 
 const LIMIT = 50;
-/** Milliseconds between two reads. The feed does not report rollouts. */
+/** Milliseconds between two reads. The feed reports single rollouts only. */
 const READ_EVERY = 5_000;
 
 const FILTERS: readonly Filter[] = [

@@ -14,8 +14,9 @@ import { textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { named } from '../parts/named.ts';
 import { pager } from '../parts/pager.ts';
-import { age, badge, bareId, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, bareId, card, empty, id, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 export type Line = 'software' | 'firmware';
@@ -233,9 +234,7 @@ function Software() {
                         {
                           name: 'Developer',
                           cell: ({ developerId }: Package) =>
-                            developerId === null
-                              ? nothing()
-                              : idLink(addressOf(['developers', developerId]), developerId),
+                            developerId === null ? nothing() : named('developers', developerId),
                         },
                         {
                           name: 'Versions',

@@ -17,6 +17,8 @@ import { loaded } from '../parts/loaded.ts';
 import { age, badge, card, empty, nothing, outside, said, since } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { transactionColumns } from '../parts/transaction-rows.ts';
+import { whose } from '../parts/whose.ts';
+import { ownFleet } from './own-fleet.ts';
 import { sendTest } from './test-event.ts';
 
 /** The rows of each list on this page. */
@@ -188,7 +190,7 @@ function Start() {
     for (const one of [devices, transactions, deliveries]) one.again();
   };
   return [
-    head({ title: 'Start', about: 'The state of your receivers, and a first command.' }),
+    head({ title: 'Start', about: whose() }),
     steps.some(({ isDone }) => !isDone)
       ? card(
           {
@@ -201,6 +203,7 @@ function Start() {
           firstSteps(steps),
         )
       : null,
+    ownFleet(),
     card(
       { title: 'Receivers', bare: true },
       loaded(settings, (own) =>

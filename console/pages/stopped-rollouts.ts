@@ -4,9 +4,10 @@ import { addressOf } from '../base/place.ts';
 import { operation, readPage } from '../base/requests.ts';
 import { countsWords, hasStoppedItself, nameOf, reasonWords } from '../base/rollout-words.ts';
 import type { RolloutRow } from '../base/rows.ts';
+import { named } from '../parts/named.ts';
 import { rolloutBar } from '../parts/rollout-bar.ts';
 import { aboutRollout } from '../parts/rollout-rows.ts';
-import { card, idLink, said } from '../parts/show.ts';
+import { card, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 /** Milliseconds between two reads. */
@@ -49,7 +50,7 @@ function StoppedRollouts(): Child {
         },
         {
           name: 'Application',
-          cell: ({ applicationId }) => idLink(addressOf(['applications', applicationId]), applicationId),
+          cell: ({ applicationId }) => named('applications', applicationId),
         },
         { name: 'Why', cell: ({ reason }) => div({ class: 'fault' }, reasonWords(reason!)) },
         {

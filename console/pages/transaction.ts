@@ -1,5 +1,6 @@
 import { a, button, type Child, div, dl, p, small, span, time, use, type VNode } from '../base/elements.ts';
 import { whenExactly } from '../base/format.ts';
+import { operationName } from '../base/operation-names.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
 import type { TransactionDetail } from '../base/rows.ts';
@@ -9,9 +10,9 @@ import { act, ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
+import { named } from '../parts/named.ts';
 import { bareId, card, fact, gapOf, id, idLink, outside, said, since, until } from '../parts/show.ts';
 import { faultOf, stages, useTransaction } from '../parts/stages.ts';
-import { operationName } from '../parts/transaction-rows.ts';
 import { redeliver } from './webhooks.ts';
 
 /** The terms of the command: the times in which it must be delivered and answered. */
@@ -106,9 +107,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
             fact('Device', idLink(addressOf(['devices', value.deviceId]), value.deviceId)),
             fact(
               'Application',
-              ROLE === 'operator'
-                ? idLink(addressOf(['applications', value.applicationId]), value.applicationId)
-                : id(value.applicationId),
+              ROLE === 'operator' ? named('applications', value.applicationId) : id(value.applicationId),
             ),
             value.rolloutId === undefined
               ? null

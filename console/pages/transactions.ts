@@ -8,13 +8,15 @@ import type { TransactionRow } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { isFinished } from '../parts/badges.ts';
+import { columnsButton } from '../parts/choose-columns.ts';
 import { ask } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
-import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
+import { asked, type Filter, filterBar, periodFilters } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
 import { card, empty } from '../parts/show.ts';
+import { sortHead } from '../parts/sort-head.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { OPERATIONS, renewed, transactionColumns } from '../parts/transaction-rows.ts';
 
@@ -22,7 +24,7 @@ const LIMIT = 50;
 
 const STATES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'] as const;
 const FILTERS: readonly Filter[] = [
-  { name: 'unfinished', label: 'Finished and unfinished', choices: [['true', 'unfinished only']] },
+  { name: 'unfinished', label: 'Unfinished', choices: [['true', 'only unfinished']] },
   { name: 'operation', label: 'Operation', choices: OPERATIONS },
   { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
   {
@@ -42,8 +44,6 @@ const FILTERS: readonly Filter[] = [
   { name: 'deviceId', label: 'Device' },
   { name: 'rolloutId', label: 'Rollout' },
 ];
-/** The end of the period; bars lead to rows before it. */
-const UNTIL: Filter = { name: 'until', label: 'Until', placeholder: 'Until, as 2026-11-20T08:30:00Z' };
 const filters = ROLE === 'operator' ? [...FILTERS, { name: 'applicationId', label: 'Application' }] : FILTERS;
 
 interface Outcome {
@@ -66,10 +66,35 @@ async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
   return done.filter(({ status }) => status === 'fulfilled').length;
 }
 
-const titleOf = ({ unfinished, status, errorCode }: Record<string, string>): string => {
-  if (unfinished === 'true') return 'Unfinished, oldest first';
-  return status === 'failed' || errorCode !== undefined ? 'Failures, the last one first' : 'Newest first';
-};
+type Asked = Readonly<Record<string, string>>;
+
+/** Whether the list has failures in the order of their ends, in which alone the service finds them. */
+const isByEnd = ({ unfinished, warning, status, errorCode, deviceId, rolloutId }: Asked): boolean =>
+  (status === 'failed' || errorCode !== undefined) &&
+  unfinished !== 'true' &&
+  warning !== 'true' &&
+  deviceId === undefined &&
+  rolloutId === undefined;
+
+/** The order that a list has by itself. */
+const usualOrder = ({ unfinished }: Asked): string => (unfinished === 'true' ? 'createdAt' : '-createdAt');
+
+function titleOf(given: Asked): string {
+  if (isByEnd(given)) return 'Failures, the last one first';
+  const { sort = usualOrder(given), unfinished } = given;
+  const order = sort === 'createdAt' ? 'oldest first' : 'newest first';
+  return unfinished === 'true' ? `Unfinished, ${order}` : `${order.charAt(0).toUpperCase()}${order.slice(1)}`;
+}
+
+/** The columns, of which the time of creation sorts the list. */
+function columns(given: Asked): Column<TransactionRow>[] {
+  if (isByEnd(given)) return transactionColumns();
+  const usual = usualOrder(given);
+  const { sort = usual } = given;
+  const other = sort === 'createdAt' ? '-createdAt' : 'createdAt';
+  const sorted = sort === 'createdAt' ? 'ascending' : 'descending';
+  return transactionColumns({ created: sortHead('Created', sorted, other === usual ? undefined : other) });
+}
 
 function none(): VNode {
   const { unfinished } = place.value.query;
@@ -102,11 +127,17 @@ const CSV = [
 ] as const satisfies readonly (keyof TransactionRow)[];
 
 function Transactions() {
-  const period = [sinceFilter(), UNTIL];
-  const given = asked([...filters, ...period].map(({ name }) => name));
+  const period = periodFilters();
+  const given = asked([...[...filters, ...period].map(({ name }) => name), 'sort']);
   // A version without its package would be refused.
-  const { version, ...others } = given;
-  const query = { ...others, ...(version !== undefined && 'package' in given && { version }), limit: LIMIT };
+  const { version, sort, ...others } = given;
+  const ordered = sort !== undefined && !isByEnd(given) && { sort };
+  const query = {
+    ...others,
+    ...ordered,
+    ...(version !== undefined && 'package' in given && { version }),
+    limit: LIMIT,
+  };
   const pageAfter = (after: string | undefined, limit: number, signal: AbortSignal): Promise<Page<TransactionRow>> =>
     readPage(operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' }), 'transactions', {
       query: { ...query, after, limit },
@@ -186,6 +217,7 @@ function Transactions() {
                 `${counted(news.value.size, 'new transaction')}`,
               )
             : null,
+          columnsButton('Transactions', columns(given)),
           csvButton<TransactionRow>({
             name: 'transactions',
             columns: CSV,
@@ -206,10 +238,11 @@ function Transactions() {
                     )
                   : rowsTable({
                       label: 'Transactions',
+                      mayHide: true,
                       columns:
                         mayChange('device', 'cancelFleetTransactions') && all.some(({ status }) => !isFinished(status))
-                          ? [ticks, ...transactionColumns()]
-                          : transactionColumns(),
+                          ? [ticks, ...columns(given)]
+                          : columns(given),
                       rows: all,
                       keyOf: ({ transactionId }) => transactionId,
                       isChosen: ({ transactionId }) => chosen.value.has(transactionId),

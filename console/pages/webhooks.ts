@@ -11,9 +11,10 @@ import { deliveriesSent, useSent } from '../base/sent-deliveries.ts';
 import { mayChange, permits, session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
+import { columnsButton } from '../parts/choose-columns.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
-import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
+import { asked, type Filter, filterBar, periodFilters } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
@@ -114,7 +115,7 @@ const receiverColumns: Column<Receiver>[] = [
 const WORST = ['failing', 'slow', 'retrying', 'healthy'];
 const RECEIVER_FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', choices: WORST.map((one) => [one, one] as const) },
-  { name: 'customer', label: 'Customer', placeholder: 'Customer (developerId)' },
+  { name: 'customer', label: 'Customer', hint: 'A developerId.' },
 ];
 /** Receivers in a page of their list, which is sorted by state within the page. */
 const MOST_RECEIVERS = 1000;
@@ -226,20 +227,27 @@ function Deliveries() {
     page.again,
   );
   return [
-    filterBar([...filters, sinceFilter()], button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh')),
+    filterBar(
+      [...filters, ...periodFilters()],
+      button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh'),
+    ),
     card(
       {
         title: 'Delivery log, newest first',
         bare: true,
-        side: csvButton<DeliveryRow>({
-          name: 'deliveries',
-          columns: DELIVERY_CSV,
-          page: (after, signal) =>
-            readPage(operation({ operator: 'listAllDeliveries', application: 'listDeliveries' }), 'deliveries', {
-              query: { ...query, after, limit: EXPORT_LIMIT },
-              signal,
-            }),
-        }),
+        side: div(
+          { class: 'row' },
+          columnsButton('Deliveries', deliveryColumns()),
+          csvButton<DeliveryRow>({
+            name: 'deliveries',
+            columns: DELIVERY_CSV,
+            page: (after, signal) =>
+              readPage(operation({ operator: 'listAllDeliveries', application: 'listDeliveries' }), 'deliveries', {
+                query: { ...query, after, limit: EXPORT_LIMIT },
+                signal,
+              }),
+          }),
+        ),
       },
       loaded(
         page,
@@ -252,6 +260,7 @@ function Deliveries() {
             : [
                 rowsTable({
                   label: 'Deliveries',
+                  mayHide: true,
                   columns: deliveryColumns(),
                   rows,
                   keyOf: ({ deliveryId }) => deliveryId,

@@ -1,5 +1,5 @@
 import type { VNode } from '../base/elements.ts';
-import type { DeliveryRow, DeviceRow, Receiver, TransactionStatus } from '../base/rows.ts';
+import type { DeliveryRow, DeviceRow, EndpointDelivery, Receiver, TransactionStatus } from '../base/rows.ts';
 import { badge, type Tone } from './show.ts';
 
 /** Badges for states. The text always names the state, because colour alone is not enough. */
@@ -17,13 +17,16 @@ export const transactionBadge = (status: TransactionStatus, progress: number | n
 
 export const isFinished = (status: TransactionStatus): boolean => ['succeeded', 'failed', 'cancelled'].includes(status);
 
-const DELIVERIES: Record<DeliveryRow['status'], Tone> = {
+const DELIVERIES: Record<DeliveryRow['status'] | EndpointDelivery['status'], Tone> = {
   pending: 'calm',
   delivered: 'good',
   exhausted: 'bad',
   gone: 'bad',
+  blocked: 'warn',
+  skipped: '',
 };
-export const deliveryBadge = (status: DeliveryRow['status']): VNode => badge(DELIVERIES[status] ?? '', status);
+export const deliveryBadge = (status: DeliveryRow['status'] | EndpointDelivery['status']): VNode =>
+  badge(DELIVERIES[status] ?? '', status);
 
 const RECEIVERS: Record<Receiver['state'], Tone> = {
   healthy: 'good',

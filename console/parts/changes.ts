@@ -1,4 +1,4 @@
-import { a, type Child, code, div, li, small, span, ul, use, type VNode } from '../base/elements.ts';
+import { a, type Child, code, details, div, li, small, span, summary, ul, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
@@ -17,12 +17,6 @@ export function pageOfObject({ kind, id: name }: Object): string {
   const page = kind === 'package' ? 'software' : kind === 'person' ? 'people' : `${kind}s`;
   return addressOf([page, name]);
 }
-
-/** The method of a request, or the whole action when it names no path: `ROLLOUT paused`. */
-export const verbOf = (action: string): string => {
-  const [verb = '', object = ''] = action.split(' ');
-  return object.startsWith('/') ? verb : action;
-};
 
 const shown = (value: unknown): string => visible(typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -43,14 +37,17 @@ function valuesOf({ before, after }: { before: Record<string, unknown>; after: R
 }
 
 /** The details of a change: values before and after it, and whatever else was stored. */
-export function detailsOf(details: Record<string, unknown> | null): Child {
-  if (details === null) return null;
-  const { before, after, replaced, ...others } = details as Record<string, unknown> & { replaced?: string[] };
+export function detailsOf(stored: Record<string, unknown> | null): Child {
+  if (stored === null) return null;
+  const { before, after, replaced, ...others } = stored as Record<string, unknown> & { replaced?: string[] };
+  const known = Object.entries(others).filter(([, value]) => value !== null);
   const isChange = typeof before === 'object' && typeof after === 'object' && before !== null && after !== null;
   return [
     isChange ? valuesOf({ before: before as Record<string, unknown>, after: after as Record<string, unknown> }) : null,
     replaced ? small(null, 'replaced: ', replaced.map(visible).join(', ')) : null,
-    Object.keys(others).length === 0 ? null : small(null, visible(JSON.stringify(others))),
+    known.length === 0
+      ? null
+      : small(null, known.map(([name, value]) => `${visible(name)}: ${shown(value)}`).join(', ')),
   ];
 }
 
@@ -74,12 +71,25 @@ const whoChanged = ({ actor, address }: AuditEntry): VNode =>
     address === null ? null : small(null, id(address)),
   );
 
-export const whatChanged = ({ action, resource, details, objects }: AuditEntry): VNode =>
-  div(
+/** The request behind a change, for those who want to repeat or to search it. */
+export const requestOf = ({
+  action,
+  resource,
+  requestId,
+}: Pick<AuditEntry, 'action' | 'resource' | 'requestId'>): VNode =>
+  details(
+    { class: 'small quiet' },
+    summary(null, 'Request'),
+    div(null, code({ class: 'wrap' }, visible(action))),
+    div(null, code({ class: 'wrap' }, visible(resource))),
+    div(null, 'request ', id(requestId)),
+  );
+
+export const whatChanged = (entry: AuditEntry): VNode => {
+  const { sentence, objects, details: more } = entry;
+  return div(
     null,
-    code(null, verbOf(action)),
-    ' ',
-    code({ class: 'wrap' }, visible(resource)),
+    said(sentence),
     objects.length === 0
       ? null
       : small(
@@ -91,16 +101,22 @@ export const whatChanged = ({ action, resource, details, objects }: AuditEntry):
             a({ href: pageOfObject(object), key: `${object.kind} ${object.id}` }, visible(object.name ?? object.id)),
           ]),
         ),
-    detailsOf(details),
+    detailsOf(more),
+    requestOf(entry),
   );
+};
 
 /** Whether a change was not asked for by a request, so that there is no answer. */
 const isUnasked = ({ actor, status }: AuditEntry): boolean =>
   status === null && (actor.kind === 'service' || actor.kind === 'machine');
 
-/** The status of the answer, if there was a request. */
+/** Whether somebody has only read something that is recorded. */
+const isRead = ({ action }: Pick<AuditEntry, 'action'>): boolean => action.startsWith('GET ');
+
+/** The status of the answer, if there was a request. A read that goes on, such as a live view, has none yet. */
 export const answerOf = (entry: AuditEntry): VNode | null => {
   const { status } = entry;
+  if (status === null && isRead(entry)) return badge('', 'read');
   if (status === null) return isUnasked(entry) ? null : badge('bad', 'not answered');
   return badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status));
 };
@@ -111,7 +127,7 @@ export const changeColumns: Column<AuditEntry>[] = [
   {
     name: 'What',
     kind: 'lead',
-    cell: (entry) => [whatChanged(entry), small(null, 'request ', id(entry.requestId))],
+    cell: whatChanged,
   },
   {
     name: 'Answer',
@@ -120,11 +136,13 @@ export const changeColumns: Column<AuditEntry>[] = [
   },
 ];
 
+/** The changes that are shown, and the entries that they are looked for in: reads of secrets are entries as well. */
 const LIMIT = 10;
+const LOOKED_AT = 40;
 
 function History({ about }: { about: string }) {
   const page = useLoad(`history ${about}`, (signal) =>
-    readPage<AuditEntry>(operation('listAudit'), 'entries', { query: { about, limit: LIMIT }, signal }),
+    readPage<AuditEntry>(operation('listAudit'), 'entries', { query: { about, limit: LOOKED_AT }, signal }),
   );
   return card(
     {
@@ -132,16 +150,17 @@ function History({ about }: { about: string }) {
       bare: true,
       side: a({ class: 'small', href: addressOf(['audit'], { about }) }, 'All changes'),
     },
-    loaded(page, ({ rows }) =>
-      rows.length === 0
+    loaded(page, ({ rows }) => {
+      const changes = rows.filter((entry) => !isRead(entry)).slice(0, LIMIT);
+      return changes.length === 0
         ? div({ class: 'pad quiet' }, 'No change is recorded.')
         : rowsTable({
             label: 'Changes and their authors',
-            rows,
+            rows: changes,
             keyOf: ({ auditId }) => auditId,
             columns: changeColumns,
-          }),
-    ),
+          });
+    }),
   );
 }
 

@@ -2,7 +2,8 @@ import { a, div, small, span } from '../base/elements.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import type { DeliveryRow } from '../base/rows.ts';
 import { deliveryBadge } from './badges.ts';
-import { age, id, idLink, nothing, said, until } from './show.ts';
+import { nameAlone } from './named.ts';
+import { age, idLink, nothing, said, until } from './show.ts';
 import type { Column } from './table.ts';
 
 /** The result of the last attempt, in words. */
@@ -32,7 +33,7 @@ export const deliveryColumns = (): Column<DeliveryRow>[] => [
   {
     name: 'To',
     cell: ({ applicationId, setting }) =>
-      div(null, said(setting), ROLE === 'operator' ? small(null, id(applicationId)) : null),
+      div(null, said(setting), ROLE === 'operator' ? small(null, nameAlone('applications', applicationId)) : null),
   },
   {
     name: 'State',

@@ -1,120 +1,132 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { now } from '../base/clock.ts';
-import { button, type Child, div, input, option, select, span, use, type VNode } from '../base/elements.ts';
-import { visible } from '../base/format.ts';
+import { button, type Child, div, li, span, ul, use, type VNode } from '../base/elements.ts';
+import { visible, when } from '../base/format.ts';
 import { filter, place } from '../base/place.ts';
+import { type Filter, filterEditor } from './filter-editor.ts';
 import { viewsOf } from './saved-views.ts';
 
-/** A filter of a list: a parameter in the address of the page, and the field in which the user sets it. */
-export interface Filter {
-  name: string;
-  label: string;
-  /** The choices, each with its value and its label. Without choices the user types a text. */
-  choices?: readonly (readonly [value: string, words: string])[];
-  placeholder?: string;
+export type { Filter };
+
+function wordsOf({ label, choices, kind }: Filter, value: string): string {
+  const isTime = kind === 'time' && !Number.isNaN(Date.parse(value));
+  return `${label}: ${isTime ? when(value) : (choices?.find(([one]) => one === value)?.[1] ?? visible(value))}`;
 }
 
-/** Milliseconds after the last keystroke until a typed text is applied. */
-const DEBOUNCE_MS = 250;
-
-function Typed({ name, label, placeholder = label }: Filter) {
-  const field = useRef<HTMLInputElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const given = place.value.query[name] ?? '';
-  // The field shows the value from the address, unless the user is typing in it.
-  useEffect(() => {
-    if (field.current && document.activeElement !== field.current) field.current.value = given;
-  }, [given]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const set = (text: string): void => {
-    clearTimeout(timer.current);
-    if (text !== (place.peek().query[name] ?? '')) filter({ [name]: text });
-  };
-  return input({
-    ref: field,
-    type: 'text',
-    'aria-label': label,
-    placeholder,
-    autoComplete: 'off',
-    spellcheck: false,
-    defaultValue: given,
-    onInput: (event) => {
-      clearTimeout(timer.current);
-      const text = event.currentTarget.value.trim();
-      timer.current = setTimeout(() => set(text), DEBOUNCE_MS);
-    },
-    onChange: (event) => set(event.currentTarget.value.trim()),
-  });
+/** Moves the focus among the buttons of a list with the arrow keys. */
+function moveFocus(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined || !(event.currentTarget instanceof Element)) return;
+  event.preventDefault();
+  const all = [...event.currentTarget.querySelectorAll('button')];
+  all.at((all.indexOf(document.activeElement as HTMLButtonElement) + step) % all.length)?.focus();
 }
 
-function Chosen({ name, label, choices = [] }: Filter) {
-  const given = place.value.query[name] ?? '';
-  return select(
-    { 'aria-label': label, value: given, onChange: (event) => filter({ [name]: event.currentTarget.value }) },
-    option({ value: '' }, label),
-    choices.map(([value, words]) => option({ value, key: value, selected: value === given }, words)),
-    given !== '' && !choices.some(([value]) => value === given)
-      ? option({ value: given, selected: true }, visible(given))
-      : null,
+function Offered({ filters, choose }: { filters: readonly Filter[]; choose(name: string): void }) {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.querySelector('button')?.focus(), []);
+  return ul(
+    { ref: list, class: 'offered', 'aria-label': 'Filters to add', onKeyDown: moveFocus },
+    filters.map(({ name, label }) =>
+      li({ key: name }, button({ type: 'button', class: 'plain', onClick: () => choose(name) }, label)),
+    ),
   );
 }
 
-const wordsOf = ({ label, choices }: Filter, value: string): string =>
-  `${label}: ${choices?.find(([one]) => one === value)?.[1] ?? visible(value)}`;
+/** The list of the filters that can be added is open. */
+const LIST = '';
 
 function Bar({ filters, others }: { filters: readonly Filter[]; others: Child }) {
-  const isOpen = useSignal(false);
+  /** The name of the filter that is being set, or LIST; null: nothing is open. */
+  const open = useSignal<string | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  /** The filter whose chip gets the focus next; where it has none, the button that adds filters gets it. */
+  const next = useRef<string | null>(null);
   const { query } = place.value;
   const set = filters.filter(({ name }) => query[name] !== undefined);
+  const unset = filters.filter(({ name }) => query[name] === undefined);
+  const [only] = unset.length === 1 ? unset : [];
+  const editing = filters.find(({ name }) => name === open.value);
+
+  const leave = (): void => {
+    next.current = open.peek() ?? LIST;
+    open.value = null;
+  };
+  const clear = (gone: readonly Filter[]): void => {
+    next.current = LIST;
+    open.value = null;
+    filter(Object.fromEntries(gone.map(({ name }) => [name, undefined])));
+  };
+  useEffect(() => {
+    if (next.current === null || open.value !== null) return;
+    const chip = box.current?.querySelector<HTMLElement>(`[data-filter="${CSS.escape(next.current)}"]`);
+    next.current = null;
+    (chip ?? box.current?.querySelector<HTMLElement>('.add'))?.focus();
+  });
+  useEffect(() => {
+    if (open.value === null) return;
+    const outside = (event: MouseEvent): void => {
+      if (event.target instanceof Node && event.target.isConnected && !box.current?.contains(event.target))
+        open.value = null;
+    };
+    addEventListener('click', outside);
+    return () => removeEventListener('click', outside);
+  }, [open.value]);
+
   return div(
     { class: 'stack tight' },
     div(
-      { class: `filters ${isOpen.value ? 'is-open' : ''}`, role: 'search', 'aria-label': 'Filters' },
-      filters.map((one) => use(one.choices ? Chosen : Typed, { ...one, key: one.name })),
-      others,
-      filters.length < 3
+      {
+        ref: box,
+        class: 'filters',
+        role: 'search',
+        'aria-label': 'Filters',
+        onKeyDown: (event) => {
+          if (event.key !== 'Escape' || open.peek() === null) return;
+          event.stopPropagation();
+          leave();
+        },
+      },
+      set.map((one) =>
+        span(
+          { class: 'chip', key: one.name },
+          button(
+            {
+              type: 'button',
+              title: 'Change',
+              'data-filter': one.name,
+              'aria-expanded': open.value === one.name,
+              onClick: () => (open.value = one.name),
+            },
+            wordsOf(one, query[one.name]!),
+          ),
+          button({ type: 'button', 'aria-label': `Remove the filter ${one.label}`, onClick: () => clear([one]) }, '×'),
+        ),
+      ),
+      unset.length === 0
         ? null
         : button(
             {
               type: 'button',
-              class: 'toggle',
-              'aria-expanded': isOpen.value,
-              onClick: () => (isOpen.value = !isOpen.value),
+              class: 'add',
+              'aria-expanded': open.value !== null,
+              onClick: () => (open.value = open.peek() === null ? (only?.name ?? LIST) : null),
             },
-            isOpen.value ? 'Fewer filters' : 'More filters',
+            `+ ${only && set.length === 0 ? only.label : 'filter'}`,
+          ),
+      set.length < 2 ? null : button({ type: 'button', class: 'plain', onClick: () => clear(set) }, 'Clear all'),
+      others,
+      open.value === null
+        ? null
+        : div(
+            { class: 'panel' },
+            editing
+              ? filterEditor({ one: editing, done: leave })
+              : use(Offered, { filters: unset, choose: (name) => (open.value = name) }),
           ),
     ),
     viewsOf(filters.map(({ name }) => name)),
-    set.length === 0
-      ? null
-      : div(
-          { class: 'row' },
-          set.map((one) =>
-            span(
-              { class: 'chip', key: one.name },
-              span(null, wordsOf(one, query[one.name]!)),
-              button(
-                {
-                  type: 'button',
-                  'aria-label': `Remove the filter ${one.label}`,
-                  onClick: () => filter({ [one.name]: undefined }),
-                },
-                '×',
-              ),
-            ),
-          ),
-          set.length < 2
-            ? null
-            : button(
-                {
-                  type: 'button',
-                  class: 'plain tiny',
-                  onClick: () => filter(Object.fromEntries(set.map(({ name }) => [name, undefined]))),
-                },
-                'Remove all filters',
-              ),
-        ),
   );
 }
 
@@ -131,12 +143,14 @@ export function sinceFilter(): Filter {
     [hoursAgo(24), 'a day ago'],
     [hoursAgo(7 * 24), '7 days ago'],
   ] as const;
-  return { name: 'since', label: 'Since', choices };
+  return { name: 'since', label: 'Since', kind: 'time', choices };
 }
 
+/** The filters for rows of a period. */
+export const periodFilters = (): Filter[] => [sinceFilter(), { name: 'until', label: 'Until', kind: 'time' }];
+
 /**
- * The filters of a list. Each filter that is set is also shown as a chip with a button to remove it. On a phone, most
- * filters are hidden behind a button.
+ * The filters of a list. Each that is set is a chip, with which it is changed or removed. A button offers the others.
  */
 export const filterBar = (filters: readonly Filter[], ...others: Child[]): VNode => use(Bar, { filters, others });
 

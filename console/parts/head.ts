@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { a, type Child, div, h1, header, nav, p, span, use, type VNode } from '../base/elements.ts';
+import { a, type Child, div, h1, header, nav, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { pageName } from '../base/title.ts';
 import { copyIcon } from './copy.ts';
+import { breakable } from './show.ts';
 
 interface Head {
   title: string;
@@ -42,11 +43,11 @@ function Heading({ title, copied, about, trail = [], state, actions }: Head) {
           ),
       div(
         { class: 'row' },
-        h1({ ref: element, tabIndex: -1 }, visible(title)),
+        h1({ ref: element, tabIndex: -1 }, breakable(title)),
         copied === undefined ? null : copyIcon(copied),
         state ? span({ class: 'row' }, state) : null,
       ),
-      about ? p({ class: 'about' }, about) : null,
+      about ? div({ class: 'about' }, about) : null,
     ),
     actions ? div({ class: 'row' }, actions) : null,
   );

@@ -8,11 +8,14 @@ const DRAWN = {
   rollouts: 'M3 17v-4h4V9h4V5h6M13 2l4 3-4 3',
   webhooks:
     'M10 3a3 3 0 0 1 2.6 4.5L15 12m-7.4-4.5A3 3 0 0 1 10 3m-2.4 4.5L5 12m0 0a3 3 0 1 0 3 3h6m1-3a3 3 0 1 1-2.8 2',
+  endpoints: 'M3 10h6m0 0 5-5m-5 5 5 5m-5-5h5M17 4v2m0 3v2m0 3v2',
+  events: 'M4 5h0m4 0h8M4 10h0m4 0h8M4 15h0m4 0h5',
   software: 'm10 2 7 4v8l-7 4-7-4V6l7-4Zm0 8 7-4m-7 4v8m0-8L3 6',
   developers: 'M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6Zm-5 8c0-3 2-5 5-5s5 2 5 5m1-8a3 3 0 0 0 0-6m5 14c0-2.5-1.2-4.2-3-4.8',
   people: 'M10 10a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 8c0-4 3-6 7-6s7 2 7 6',
   audit: 'M5 2h7l4 4v12H5V2Zm7 0v4h4M8 10h5m-5 3h5',
   health: 'M2 10h4l2-5 4 10 2-5h4',
+  settings: 'M4 6h8m4 0h0M4 10h2m4 0h6M4 14h6m4 0h2M13 4v4M8 8v4M12 12v4',
   search: 'M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12Zm4.5-1.5L18 18',
   menu: 'M3 5h14M3 10h14M3 15h14',
 } as const;

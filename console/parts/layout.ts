@@ -18,7 +18,8 @@ import {
 } from '../base/elements.ts';
 import { feedState } from '../base/feed.ts';
 import { visible } from '../base/format.ts';
-import { addressOf, place, ROLE } from '../base/place.ts';
+import { GUIDES } from '../base/guides.ts';
+import { addressOf, place, ROLE, ROOT } from '../base/place.ts';
 import { type Signed, session, signOut } from '../base/session.ts';
 import { isAlwaysUtc, zone, zoneName } from '../base/zone.ts';
 import { chooseZone } from '../base/zone-choice.ts';
@@ -27,7 +28,9 @@ import { dialogsHere } from './dialog.ts';
 import { type IconName, icon, mark } from './icon.ts';
 import { paletteHere } from './palette.ts';
 import { searchHere } from './search.ts';
+import { shortcutsHere } from './shortcuts.ts';
 import { toastsHere } from './toast.ts';
+import { whose } from './whose.ts';
 
 interface Entry {
   path: string;
@@ -40,10 +43,10 @@ const FLEET: readonly Entry[] = [
   { path: 'transactions', name: 'Transactions', icon: 'transactions' },
   { path: 'rollouts', name: 'Rollouts', icon: 'rollouts' },
   { path: 'webhooks', name: 'Webhooks', icon: 'webhooks' },
-  { path: 'software', name: 'Software', icon: 'software' },
 ];
+const SOFTWARE: Entry = { path: 'software', name: 'Software', icon: 'software' };
 const OPERATOR: readonly (readonly [name: string, entries: readonly Entry[]])[] = [
-  ['Fleet', [{ path: '', name: 'Overview', icon: 'overview' }, ...FLEET]],
+  ['Fleet', [{ path: '', name: 'Overview', icon: 'overview' }, ...FLEET, SOFTWARE]],
   [
     'Service',
     [
@@ -51,6 +54,7 @@ const OPERATOR: readonly (readonly [name: string, entries: readonly Entry[]])[] 
       { path: 'people', name: 'People', icon: 'people' },
       { path: 'audit', name: 'Audit log', icon: 'audit' },
       { path: 'health', name: 'Health', icon: 'health' },
+      { path: 'settings', name: 'Settings', icon: 'settings' },
     ],
   ],
 ];
@@ -60,6 +64,9 @@ const APPLICATION: typeof OPERATOR = [
     [
       { path: '', name: 'Start', icon: 'overview' },
       ...FLEET,
+      { path: 'endpoints', name: 'Endpoints', icon: 'endpoints' },
+      { path: 'events', name: 'Events', icon: 'events' },
+      SOFTWARE,
       { path: 'settings', name: 'Settings', icon: 'developers' },
       { path: 'audit', name: 'Audit log', icon: 'audit' },
       { path: 'people', name: 'People', icon: 'people' },
@@ -70,6 +77,9 @@ const APPLICATION: typeof OPERATOR = [
 /** The places that the user may go to: the people of a developer are for their admin only. */
 const isOffered = ({ path }: Entry): boolean =>
   ROLE === 'operator' || path !== 'people' || session.value?.member?.role === 'admin';
+
+const offered = (): Entry[] =>
+  (ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries).filter(isOffered);
 
 const isOpen = signal(false);
 
@@ -145,13 +155,26 @@ function Side() {
     nav({ 'aria-label': 'Pages', class: 'stack' }, use(Places, {})),
     div(
       { class: 'foot' },
-      p({ class: 'wrap' }, applicationId ? visible(applicationId) : whoIsHere(person)),
+      p({ class: 'wrap' }, applicationId ? whose() : whoIsHere(person)),
       member ? p({ class: 'wrap' }, visible(member.name), `, ${member.role}`) : null,
       use(ZoneSwitch, {}),
       button({ type: 'button', class: 'tiny', onClick: () => void signOut() }, 'Sign out'),
       span({ class: 'quiet' }, `Lapel ${document.documentElement.dataset['version'] ?? ''}`),
     ),
   );
+}
+
+const DOCS = document.documentElement.dataset['docs'] || `${ROOT}/docs`;
+
+/** Leads to the document about the page. */
+function Guide() {
+  const guide = GUIDES[ROLE][place.value.path[0] ?? ''];
+  return guide === undefined
+    ? null
+    : nav(
+        { 'aria-label': 'Documents' },
+        a({ class: 'guide small', href: `${DOCS}/${guide}`, target: '_blank', rel: 'noreferrer' }, 'Guide'),
+      );
 }
 
 function Top() {
@@ -170,7 +193,9 @@ function Top() {
     ),
     searchHere(),
     ROLE === 'operator' ? alarmsHere() : null,
-    paletteHere((ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries).filter(isOffered)),
+    paletteHere(offered()),
+    shortcutsHere(offered()),
+    use(Guide, {}),
     use(Live, {}),
   );
 }

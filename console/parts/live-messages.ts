@@ -8,7 +8,7 @@ import { zoneName } from '../base/zone.ts';
 import { copy } from './copy.ts';
 import { close, open, title } from './dialog.ts';
 import { json } from './json.ts';
-import { card } from './show.ts';
+import { breakable, card } from './show.ts';
 
 interface Message {
   at: string;
@@ -48,7 +48,7 @@ function show(message: Message): void {
         `${direction}, QoS ${message.qos}, ${whenExactly(message.at)}`,
         message.truncated ? ' (shortened)' : '',
       ),
-      code({ class: 'wrap' }, visible(message.topic)),
+      code({ class: 'wrap' }, breakable(message.topic)),
       json(message.payload),
       div({ class: 'ends' }, copy(message.payload), button({ type: 'button', class: 'main', onClick: close }, 'Close')),
     ),

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { div, small, span, strong, use, type VNode } from '../base/elements.ts';
+import { div, h3, p, small, span, strong, use, type VNode } from '../base/elements.ts';
 import { compact, when } from '../base/format.ts';
-import { inZone, zone, zoneName } from '../base/zone.ts';
+import { alone, DAY, distinct, timeLabels } from '../base/ticks.ts';
+import { zone, zoneName } from '../base/zone.ts';
 
 interface Line {
   name: string;
@@ -12,7 +13,8 @@ interface Line {
   values: readonly (number | null)[];
 }
 
-interface Plot {
+export interface Plot {
+  /** The title. */
   label: string;
   /** The times of the values, in seconds since the epoch, in rising order. */
   times: readonly number[];
@@ -21,6 +23,29 @@ interface Plot {
   to: number;
   lines: readonly Line[];
   show?(value: number): string;
+  /** The axis of the values; by default from 0 to a little above the highest one. */
+  range?: readonly [low: number, high: number];
+  /** Each value holds until the next time, instead of leading to it. */
+  isStepped?: boolean;
+  /** Times that are marked by a line from top to bottom, in seconds. */
+  marks?: readonly number[];
+}
+
+/** Draws the marks over the lines. */
+function drawMarks(drawn: uPlot, marks: readonly number[], colour: string): void {
+  const { ctx, bbox } = drawn;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([3, 3]);
+  ctx.beginPath();
+  for (const mark of marks) {
+    const at = Math.round(drawn.valToPos(mark, 'x', true));
+    if (at < bbox.left || at > bbox.left + bbox.width) continue;
+    ctx.moveTo(at, bbox.top);
+    ctx.lineTo(at, bbox.top + bbox.height);
+  }
+  ctx.stroke();
+  ctx.restore();
 }
 
 const HEIGHT = 148;
@@ -28,15 +53,16 @@ const HEIGHT = 148;
 const colourOf = (element: Element, name: string): string =>
   getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-const DAY = 86_400;
-const exact = inZone({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const clock = inZone({ hour: '2-digit', minute: '2-digit' });
-const day = inZone({ day: 'numeric', month: 'short' });
 /** Formats a tick of an axis of counts. A fraction gets no label, because counts are whole numbers. */
 const wholeOnly = (value: number): string => (Number.isInteger(value) ? compact(value) : '');
-/** Formats a time as the label of a tick, when the ticks are `step` seconds apart. */
-const timeOf = (seconds: number, step: number): string =>
-  (step >= DAY ? day : step < 60 ? exact : clock)().format(seconds * 1000);
+/** The pixels between the labels of an axis and what is beside them. */
+const AXIS_GAP = 14;
+
+/** The pixels that the widest of the labels needs in a font, so that none is cut. */
+function widthOf({ ctx }: uPlot, labels: readonly string[] | null, font: string): number {
+  ctx.font = font;
+  return Math.ceil(Math.max(0, ...(labels ?? []).map((label) => ctx.measureText(label).width))) + AXIS_GAP;
+}
 
 function optionsOf(
   box: HTMLElement,
@@ -44,7 +70,10 @@ function optionsOf(
   width: number,
   pointed: (index: number | null) => void,
 ): uPlot.Options {
-  const { lines, show = wholeOnly } = latest();
+  const { lines, show = wholeOnly, from, to, range, isStepped } = latest();
+  const isLong = to - from > DAY;
+  /** Half of the width of a label of the times, which may stand at either end of the axis. */
+  const halfLabel = isLong ? 44 : 28;
   const axis = {
     stroke: colourOf(box, 'plot-axis'),
     grid: { stroke: colourOf(box, 'plot-grid'), width: 1 },
@@ -54,18 +83,31 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
-    padding: [8, 24, 0, 0],
+    padding: [8, halfLabel, 0, 0],
     ...(zone.peek() === 'utc' && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
-    hooks: { setCursor: [({ cursor }) => pointed(cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [({ cursor }) => pointed(cursor.idx ?? null)],
+      draw: [(drawn) => drawMarks(drawn, latest().marks ?? [], colourOf(box, 'plot-axis'))],
+    },
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: {
       x: { range: () => [latest().from, latest().to] },
-      y: { range: (_, low, high) => [Math.min(0, low), Math.max(high * 1.08, 1)] },
+      y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low), Math.max(high * 1.08, 1)]) },
     },
     axes: [
-      { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((tick) => timeOf(tick, step)) },
-      { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : show(tick))) },
+      {
+        ...axis,
+        size: 28,
+        space: isLong ? 112 : 76,
+        values: (_, ticks, __, ___, step) => timeLabels(ticks, step, isLong),
+      },
+      {
+        ...axis,
+        size: (drawn, labels) => Math.max(halfLabel, widthOf(drawn, labels, axis.font)),
+        gap: 6,
+        values: (_, ticks) => distinct(ticks.map((tick) => (tick === null ? '' : show(tick)))),
+      },
     ],
     series: [
       {},
@@ -73,7 +115,14 @@ function optionsOf(
         label: name,
         stroke: colourOf(box, colour),
         width: 1.6,
-        points: { show: false },
+        // A value between two gaps has no line.
+        points: {
+          show: true,
+          size: 5,
+          fill: colourOf(box, colour),
+          filter: (drawn: uPlot, at: number) => alone(drawn.data[at]!),
+        },
+        ...(isStepped && { paths: uPlot.paths.stepped!({ align: 1 }) }),
         spanGaps: false,
         ...(index === 0 &&
           lines.length === 1 && { fill: `color-mix(in oklab, ${colourOf(box, colour)} 12%, transparent)` }),
@@ -127,7 +176,7 @@ function Drawn(plot: Plot) {
       drawn.current = null;
     };
   }, [zone.value]);
-  useEffect(() => drawn.current?.setData(data()), [plot.times, plot.lines, plot.to]);
+  useEffect(() => drawn.current?.setData(data()), [plot.times, plot.lines, plot.marks, plot.to]);
 
   const { label, lines, show = compact } = plot;
   const last = (values: Line['values']): number | null | undefined => values.findLast((value) => value !== null);
@@ -141,18 +190,27 @@ function Drawn(plot: Plot) {
   };
   return div(
     { class: 'plot' },
+    h3(null, label),
     div(
       { class: 'legend' },
       lines.map(({ name, colour, values }) =>
         span({ class: colour, key: name }, `${name} `, strong(null, shown(values))),
       ),
-      small(
-        { class: 'quiet num' },
-        seconds === undefined ? `times in ${zoneName()}` : when(new Date(seconds * 1000).toISOString()),
-      ),
+      seconds === undefined ? null : small({ class: 'quiet num' }, when(new Date(seconds * 1000).toISOString())),
     ),
     div({ ref: box, role: 'img', 'aria-label': `${label}; now ${words}` }),
   );
 }
 
-export const plot = (what: Plot): VNode => use(Drawn, what);
+const Zone = () => p({ class: 'zone quiet small' }, `Times in ${zoneName()}.`);
+
+/** The plots of a card, side by side. They have one zone, which is said once. */
+export const plots = (all: readonly Plot[]): VNode =>
+  div(
+    null,
+    div(
+      { class: 'plots' },
+      all.map((one) => use(Drawn, { ...one, key: one.label })),
+    ),
+    use(Zone, {}),
+  );

@@ -1,10 +1,11 @@
-import { type Child, div, fieldset, input, label, legend, p, span } from '../base/elements.ts';
+import { type Child, div, fieldset, input, label, legend, span } from '../base/elements.ts';
+import { rateWords } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
 import { given, numberOf, typed } from '../base/typed.ts';
 import { textField } from './fields.ts';
 
 /** The rules of a rollout that can also be changed later. */
-type Rules = Pick<RolloutDetails['rules'], 'ratePerMinute' | 'abort' | 'window'>;
+type Rules = Pick<RolloutDetails['rules'], 'ratePerMinute' | 'maxUnfinished' | 'abort' | 'window'>;
 type Window = NonNullable<Rules['window']>;
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -39,18 +40,20 @@ export const paceField = ({ ratePerMinute }: Rules): Child =>
     {
       name: 'ratePerMinute',
       label: 'Commands a minute, at most',
-      value: String(ratePerMinute ?? ''),
-      hint: 'Downloads that your network carries. Without it a stage gets all its commands at once.',
+      value: String(typeof ratePerMinute === 'object' ? '' : (ratePerMinute ?? '')),
+      hint:
+        typeof ratePerMinute === 'object'
+          ? `Empty: as now, ${rateWords(ratePerMinute)}.`
+          : 'Downloads that your network carries. Without it a stage gets all its commands at once.',
     },
     whole(1, 100_000),
   );
 
-/** `gap`: says where the rule cannot act. */
-export const abortFields = ({ abort }: Rules, gap: string | null = null): Child => [
+export const abortFields = ({ abort }: Rules): Child => [
   textField(
     {
       name: 'failedPercent',
-      label: 'Pause at this share of failures, in %',
+      label: 'Share of failures, in %',
       value: String(abort?.failedPercent ?? ''),
       hint: 'Leave it empty for no such rule.',
     },
@@ -65,7 +68,6 @@ export const abortFields = ({ abort }: Rules, gap: string | null = null): Child 
     },
     whole(1, 100_000),
   ),
-  gap === null ? null : p({ class: 'note warn', role: 'status' }, gap),
 ];
 
 export const windowFields = ({ window }: Rules): Child => [
@@ -98,7 +100,7 @@ function readWindow(data: FormData): Window | undefined {
 /** Reads the fields; a rule whose fields are empty is left out. `codes`: the codes that the abort rule counts. */
 export function readRules(data: FormData, codes?: NonNullable<Rules['abort']>['codes']): Rules {
   const [ratePerMinute, failedPercent] = [numberOf(data, 'ratePerMinute'), numberOf(data, 'failedPercent')];
-  const minimumResults = numberOf(data, 'minimumResults');
+  const [minimumResults, maxUnfinished] = [numberOf(data, 'minimumResults'), numberOf(data, 'maxUnfinished')];
   const abort = failedPercent === undefined ? undefined : given({ failedPercent, minimumResults, codes });
-  return given({ ratePerMinute, abort, window: readWindow(data) }) as Rules;
+  return given({ ratePerMinute, maxUnfinished, abort, window: readWindow(data) }) as Rules;
 }

@@ -1,12 +1,13 @@
 import { a, type Child, div, small, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
+import { operationName } from '../base/operation-names.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { countsWords, hasStoppedItself, nameOf } from '../base/rollout-words.ts';
 import type { RolloutDevice, RolloutRow } from '../base/rows.ts';
+import { named } from './named.ts';
 import { rolloutBar } from './rollout-bar.ts';
-import { age, badge, id, idLink, nothing, said, type Tone } from './show.ts';
+import { age, badge, id, nothing, said, type Tone } from './show.ts';
 import type { Column } from './table.ts';
-import { operationName } from './transaction-rows.ts';
 
 /** The operations that a rollout can carry out. */
 export const ROLLOUT_OPERATIONS = [
@@ -33,6 +34,7 @@ export const rolloutBadge = (rollout: Pick<RolloutRow, 'state' | 'reason'>): VNo
 const DEVICES: Record<RolloutDevice['state'], Tone> = {
   waiting: '',
   unfinished: 'calm',
+  confirming: 'calm',
   succeeded: 'good',
   failed: 'bad',
   cancelled: 'warn',
@@ -59,7 +61,7 @@ export const rolloutColumns = (): Column<RolloutRow>[] => [
     ? [
         {
           name: 'Application',
-          cell: ({ applicationId }: RolloutRow) => idLink(addressOf(['applications', applicationId]), applicationId),
+          cell: ({ applicationId }: RolloutRow) => named('applications', applicationId),
         },
       ]
     : []),

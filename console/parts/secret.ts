@@ -14,6 +14,19 @@ export function showSecret(heading: string, text: string, secret: string): void 
   open(content, { holds: () => true });
 }
 
+/** Shows a key that is no secret, with a button that copies it. */
+export function showPublicKey(heading: string, text: string, key: string): void {
+  open(
+    div(
+      null,
+      title(heading),
+      p({ class: 'soft' }, text),
+      div({ class: 'secret' }, code(null, key), copy(key)),
+      div({ class: 'ends' }, button({ type: 'button', class: 'main', onClick: close }, 'Close')),
+    ),
+  );
+}
+
 /** Makes the browser save a text or bytes as a file. */
 export function keepFile(name: string, type: string, parts: BlobPart[]): void {
   const address = URL.createObjectURL(new Blob(parts, { type }));

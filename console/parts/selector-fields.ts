@@ -1,3 +1,4 @@
+import { MEMBER_STATES } from '@lapel/schemas/base/rollouts';
 import { type Child, div, label, span, textarea } from '../base/elements.ts';
 import { OF } from '../base/rollout-request.ts';
 import { choice, textField } from './fields.ts';
@@ -100,6 +101,28 @@ export const matchFields = ({ operation, package: name = '', version = '', ...kn
         value: value(OF.firmware, isFirmware ? version : ''),
       }),
       textField({ name: OF.lang, label: 'Language', hint: 'As ja-JP.' }),
+    ),
+    row(
+      textField({ name: OF.battery, label: 'Battery at least, in %' }, whole(0, 100)),
+      choice({ name: OF.charging, label: 'Charging' }, [
+        ['', 'any'],
+        ['true', 'being charged'],
+        ['false', 'not being charged'],
+      ]),
+      textField({ name: OF.network, label: 'Type of network', hint: 'As wifi.' }, { maxLength: 64 }),
+      textField({ name: OF.storage, label: 'Free storage at least, in MiB' }, whole(0, 1_000_000_000)),
+    ),
+    row(
+      textField({
+        name: OF.rollout,
+        label: 'Devices of the rollout',
+        value: value(OF.rollout),
+        hint: 'Its rolloutId.',
+      }),
+      choice({ name: OF.memberState, label: 'In the state', value: value(OF.memberState) }, [
+        ['', 'any'] as const,
+        ...MEMBER_STATES.map((state) => [state, state] as const),
+      ]),
     ),
     row(
       textField(

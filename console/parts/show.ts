@@ -14,6 +14,7 @@ import {
   time,
   use,
   type VNode,
+  wbr,
 } from '../base/elements.ts';
 import { ago, between, duration, visible, when } from '../base/format.ts';
 import { copyIcon } from './copy.ts';
@@ -24,9 +25,14 @@ export type Tone = 'good' | 'warn' | 'bad' | 'calm' | '';
 
 export const badge = (tone: Tone, text: string): VNode => span({ class: `badge ${tone}` }, text);
 
+/** A word that stays on one line, such as a version. */
+const SHORT_WORD = /^[\w.+-]{1,12}$/;
+
 /** Shows a text that comes from a device or a customer, with characters that could deceive made visible. */
 export const said = (text: string | null | undefined): VNode =>
-  text === null || text === undefined || text === '' ? nothing() : span({ class: 'wrap', dir: 'auto' }, visible(text));
+  text === null || text === undefined || text === ''
+    ? nothing()
+    : span({ class: SHORT_WORD.test(text) ? 'nowrap' : 'wrap', dir: 'auto' }, visible(text));
 
 export const nothing = (): VNode => span({ class: 'quiet' }, '–');
 
@@ -61,9 +67,18 @@ export const gapOf = (from: string | null, to: string | null): string | null =>
 /** Characters up to which an identifier stays on one line: a deviceId has 15. */
 const WHOLE = 16;
 
+/**
+ * Shows a text that may be broken into lines behind the slashes of a path, the dots of a package, its "@", the
+ * underscores of a code, and before the capitals of a member, so that the names between them stay whole.
+ */
+export const breakable = (text: string): Child =>
+  visible(text)
+    .split(/(?<=[^/:][/@])|(?<=\w\.)(?=[A-Za-z])|(?<=[A-Z]_)(?=[A-Z])|(?<=[a-z])(?=[A-Z][a-z])/)
+    .flatMap((part, index) => (index === 0 ? [part] : [wbr(null), part]));
+
 /** Shows an identifier inside of a link or a sentence. */
 export const bareId = (text: string | number): VNode =>
-  code({ class: String(text).length <= WHOLE ? 'whole' : undefined }, visible(String(text)));
+  code({ class: String(text).length <= WHOLE ? 'whole' : undefined }, breakable(String(text)));
 
 /** Shows an identifier, with a button that copies it. */
 export const id = (text: string | number): VNode => span({ class: 'id' }, bareId(text), copyIcon(String(text)));
@@ -76,11 +91,12 @@ export function outside(url: string | null | undefined): VNode {
   if (!url) return nothing();
   const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
   if (!isWeb) return code({ class: 'wrap' }, visible(url));
-  return a({ href: url, target: '_blank', rel: 'noreferrer noopener', class: 'wrap' }, visible(url));
+  return a({ href: url, target: '_blank', rel: 'noreferrer noopener', class: 'wrap' }, breakable(url));
 }
 
 /** Makes an entry of a list of facts. */
-export const fact = (name: string, value: Child): VNode => div({ key: name }, dt(null, name), dd(null, value));
+export const fact = (name: string, value: Child): VNode =>
+  div({ key: name }, dt(null, breakable(name)), dd(null, value));
 
 interface Card {
   title: string;

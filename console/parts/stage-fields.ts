@@ -33,9 +33,9 @@ const stage = ({ number, size, soak }: StageRow, index: number, remove: () => vo
       textField(
         {
           name: 'stageSucceeded',
-          label: 'Successes for the next stage, in %',
+          label: 'Successes wanted, in %',
           value: '95',
-          hint: 'Empty: all have ended.',
+          hint: 'Empty: 95.',
         },
         whole(0, 100),
       ),
@@ -43,6 +43,7 @@ const stage = ({ number, size, soak }: StageRow, index: number, remove: () => vo
       choice({ name: 'stageApproval', label: 'Approval', value: '' }, [
         ['', 'not needed'],
         ['true', 'must be approved'],
+        ['other', 'by another person'],
       ]),
       div({ class: 'aside' }, button({ type: 'button', class: 'tiny', onClick: remove }, `Remove stage ${index + 1}`)),
     ),

@@ -6,6 +6,7 @@ import { operation, read } from '../base/requests.ts';
 import type { TransactionDetail } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { deliveryBadge, isFinished } from './badges.ts';
+import { lastAnswer } from './delivery-rows.ts';
 import { gapOf, nothing, said, until } from './show.ts';
 import { renewed } from './transaction-rows.ts';
 
@@ -106,9 +107,8 @@ function stagesOf(row: TransactionDetail): Stage[] {
       : [
           deliveryBadge(webhook.status),
           ' ',
+          lastAnswer(webhook) === '' ? null : [said(lastAnswer(webhook)), ' '],
           webhook.nextAttemptAt ? ['next attempt ', until(webhook.nextAttemptAt)] : null,
-          ' ',
-          said(webhook.lastError ?? (webhook.lastStatusCode === null ? '' : `answered ${webhook.lastStatusCode}`)),
         ],
     state: !webhook ? (isOver ? 'skipped' : 'open') : isSent ? 'done' : webhook.status === 'pending' ? 'now' : 'bad',
   };

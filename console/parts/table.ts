@@ -1,4 +1,5 @@
 import { type Child, span, table, tbody, td, th, thead, tr, type VNode } from '../base/elements.ts';
+import { hiddenOf } from '../base/hidden-columns.ts';
 
 export interface Column<Row> {
   /** The name of the column; empty for a column of actions. */
@@ -23,11 +24,15 @@ interface Table<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string | number;
   isChosen?(row: Row): boolean;
+  /** True for a list beside which `columnsButton` stands, with the same label. */
+  mayHide?: boolean;
 }
 
-/** A table; on a phone each row becomes a card. */
-export const rowsTable = <Row>({ label, columns, rows, keyOf, isChosen }: Table<Row>): VNode =>
-  table(
+/** A table, without the columns that the user has hidden; on a phone each row becomes a card. */
+export function rowsTable<Row>({ label, columns: all, rows, keyOf, isChosen, mayHide = false }: Table<Row>): VNode {
+  const hidden = mayHide ? hiddenOf(label) : [];
+  const columns = hidden.length === 0 ? all : all.filter(({ name, kind }) => kind === 'lead' || !hidden.includes(name));
+  return table(
     { class: 'table', 'aria-label': label },
     thead(
       null,
@@ -57,3 +62,4 @@ export const rowsTable = <Row>({ label, columns, rows, keyOf, isChosen }: Table<
       ),
     ),
   );
+}

@@ -1,32 +1,20 @@
 import { TRANSACTION_OPERATIONS } from '../base/contract.ts';
 import { a, type Child, div, small, span, type VNode } from '../base/elements.ts';
+import { operationName } from '../base/operation-names.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import type { TransactionRow } from '../base/rows.ts';
 import { isFinished, transactionBadge } from './badges.ts';
-import { age, gapOf, id, idLink, nothing, said, since } from './show.ts';
+import { nameAlone } from './named.ts';
+import { age, breakable, gapOf, id, idLink, nothing, said, since } from './show.ts';
 import type { Column } from './table.ts';
 
-/** The names of the operations whose name for people is not made of the same words. */
-const NAMES: Readonly<Record<string, string>> = {
-  setApn: 'Set APN',
-  setWifi: 'Set Wi-Fi',
-  getConnectivityState: 'Read connectivity',
-  setConnectivityState: 'Set connectivity',
-  pairBluetooth: 'Pair Bluetooth',
-};
-/** Makes the words of an operation's name: `setLanguage` becomes `Set language`. */
-const wordsOf = (operation: string): string => {
-  const words = operation.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
-export const operationName = (operation: string): string => NAMES[operation] ?? wordsOf(operation);
 export const OPERATIONS: readonly (readonly [value: string, words: string])[] = TRANSACTION_OPERATIONS.map(
   (operation) => [operation, operationName(operation)],
 );
 
 /** The error or warning of a transaction. */
 const fault = ({ error, warning }: TransactionRow): Child => [
-  error === null ? null : small({ class: 'fault' }, `${error.code}: `, said(error.message)),
+  error === null ? null : small({ class: 'fault' }, breakable(error.code), ': ', said(error.message)),
   warning === null ? null : small(null, said(warning.message)),
 ];
 
@@ -36,9 +24,11 @@ const took = ({ createdAt, completedAt }: TransactionRow): Child =>
 interface Shown {
   /** True in lists of one device, where the column of the device is left out. */
   ofDevice?: boolean;
+  /** The head of the time of creation, in a list that is sorted by it. */
+  created?: Pick<Column<unknown>, 'head' | 'sorted'>;
 }
 
-export const transactionColumns = ({ ofDevice = false }: Shown = {}): Column<TransactionRow>[] => [
+export const transactionColumns = ({ ofDevice = false, created }: Shown = {}): Column<TransactionRow>[] => [
   {
     name: 'Transaction',
     kind: 'lead',
@@ -57,7 +47,7 @@ export const transactionColumns = ({ ofDevice = false }: Shown = {}): Column<Tra
   },
   ...(ofDevice ? [] : [deviceColumn]),
   { name: 'State', cell: (row) => div(null, transactionBadge(row.status, row.progress), fault(row)) },
-  { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
+  { name: 'Created', kind: 'short', ...created, cell: ({ createdAt }) => age(createdAt) },
   { name: 'Duration', kind: 'short', cell: took },
   {
     name: 'Attempts',
@@ -73,7 +63,7 @@ const deviceColumn: Column<TransactionRow> = {
     div(
       null,
       span({ class: 'nowrap' }, idLink(addressOf(['devices', deviceId]), deviceId)),
-      ROLE === 'operator' ? small(null, said(applicationId)) : null,
+      ROLE === 'operator' ? small(null, nameAlone('applications', applicationId)) : null,
     ),
 };
 

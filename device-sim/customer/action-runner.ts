@@ -1,6 +1,6 @@
 import type { LapelClient } from '@lapel/client/lapel-client';
 import { peersOf } from '../model/bluetooth.ts';
-import type { Action, ActionName, Release, Terms } from './action.ts';
+import { type Action, type ActionName, type Release, type Terms, triedFor } from './action.ts';
 import { apnsOf, languageOf, networksOf } from './call-contents.ts';
 import { differences } from './differences.ts';
 import type { Asked } from './entry.ts';
@@ -53,16 +53,16 @@ function callsOf(
   return {
     activate: (to) => asking('activate', { applicationId }, lapel.activate({ ...to, body: {} }), ['clientId']),
     deactivate: (to) => asking('deactivate', { applicationId }, lapel.deactivate(to)),
-    setWifi(to, { number }) {
-      const body = networksOf(number);
-      return asking('setWifi', { networks: body }, lapel.setWifi({ ...to, body }));
+    setWifi(to, { number, values }) {
+      const body = networksOf(number, values);
+      return asking('setWifi', { networks: body, ...triedFor(to.query) }, lapel.setWifi({ ...to, body }));
     },
-    setApn(to, { number }) {
-      const body = apnsOf(number);
-      return asking('setApn', { apns: body }, lapel.setApn({ ...to, body }));
+    setApn(to, { number, values }) {
+      const body = apnsOf(number, values);
+      return asking('setApn', { apns: body, ...triedFor(to.query) }, lapel.setApn({ ...to, body }));
     },
-    setLanguage(to, { number }) {
-      const body = { lang: languageOf(number) };
+    setLanguage(to, { number, values }) {
+      const body = { lang: languageOf(number, values) };
       return asking('setLanguage', body, lapel.setLanguage({ ...to, body }));
     },
     readBluetooth: (to) => asking('getConnectivityState', BLUETOOTH.query, lapel.readConnectivity(ofBluetooth(to))),

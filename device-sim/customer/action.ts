@@ -1,3 +1,5 @@
+import type { Values } from './call-contents.ts';
+
 /** The actions of a customer on a device. */
 export const ACTIONS = {
   activate: 'activates it',
@@ -44,7 +46,16 @@ export interface Terms {
   /** Seconds from the delivery in which the device must answer. */
   readonly answerWithin?: number;
   readonly supersede?: 'true';
+  /** Seconds in which the device has to reach the service with a new list of networks. */
+  readonly revertAfter?: number;
 }
+
+/** The parameter of a command with that term. */
+export const triedFor = ({ revertAfter }: Terms): Pick<Terms, 'revertAfter'> =>
+  revertAfter === undefined ? {} : { revertAfter };
+
+/** Actions that may have `revertAfter`. */
+export const REVERTIBLE: readonly string[] = ['setWifi', 'setApn'] satisfies ActionName[];
 
 /** Actions whose command supersedes no older one. */
 export const SUPERSEDE_NONE: readonly string[] = ['activate', 'deactivate'] satisfies ActionName[];
@@ -52,11 +63,13 @@ export const SUPERSEDE_NONE: readonly string[] = ['activate', 'deactivate'] sati
 /** Actions that send no command. */
 export const COMMANDLESS: readonly string[] = ['cancel', 'readStatus', 'replaceKey'] satisfies ActionName[];
 
-/** One action of the run. Its number alone decides all random choices for it, such as the network to set. */
+/** One action of the run. Its number decides all random choices for it, such as the network to set. */
 export interface Action {
   readonly do: ActionName;
   /** The number of the action in the run, from 1; 0 for an activation that is no action of the scenario. */
   readonly number: number;
   readonly release?: Release;
   readonly terms?: Terms;
+  /** The row of a file with the values for the device; without it they follow from the number. */
+  readonly values?: Values;
 }

@@ -73,7 +73,10 @@ export interface Attempts {
    * the receiver has already accepted.
    */
   forget(): void;
-  /** True: the service fails now, and all attempts are forgotten and not judged until it is back (false). */
+  /**
+   * True: the service fails now, and all attempts are forgotten and not judged until it is back (false). Faults may overlap:
+   * each begins and ends once.
+   */
   suspend(suspended: boolean): void;
   /**
    * Stops the judgement of attempts. Called when the customer asks for redeliveries, because their attempts follow no
@@ -85,12 +88,24 @@ export interface Attempts {
 export function createAttempts(look: Look = () => {}): Attempts {
   const all = new Map<string, Known>();
   let resting = false;
-  let isSuspended = false;
+  /** The number of faults of the service that last; its attempts are judged when there are none. */
+  let faults = 0;
+  /** The webhooks that the receiver has in work, and those of them whose answer a failing service may not have heard. */
+  const open = new Set<string>();
+  const unheard = new Set<string>();
+
+  function forget(): void {
+    all.clear();
+    for (const webhookId of open) unheard.add(webhookId);
+  }
 
   return {
     arrived(webhookId, at) {
+      open.add(webhookId);
+      if (faults > 0) unheard.add(webhookId);
+      else unheard.delete(webhookId);
       const known = all.get(webhookId);
-      if (!known || resting || isSuspended) return undefined;
+      if (!known || resting || faults > 0) return undefined;
       const { taken, gone, failures, failedAt } = known;
       if (taken) return { kind: 'repeated', text: `webhook ${webhookId} came again after an answer of 2xx` };
       if (gone) return { kind: 'hammering', text: `webhook ${webhookId} came again after an answer of 410` };
@@ -112,7 +127,8 @@ export function createAttempts(look: Look = () => {}): Attempts {
     },
 
     ended(webhookId, end, at, retryAfter = 0) {
-      if (isSuspended) return;
+      open.delete(webhookId);
+      if (unheard.delete(webhookId) || faults > 0) return;
       const known = all.get(webhookId) ?? {
         taken: false,
         gone: false,
@@ -133,10 +149,10 @@ export function createAttempts(look: Look = () => {}): Attempts {
       remember(all, webhookId, known, KEPT);
     },
 
-    forget: () => all.clear(),
+    forget,
     suspend(suspended) {
-      isSuspended = suspended;
-      all.clear();
+      faults += suspended ? 1 : -1;
+      forget();
     },
     rest() {
       resting = true;

@@ -14,6 +14,25 @@ const LONGEST_PASSWORD = 63;
 
 const pick = <Item>(items: readonly Item[], number: number): Item => items[number % items.length]!;
 
+/** A row of a CSV file, by its columns: the values of an action for one device. */
+export type Values = Readonly<Record<string, string>>;
+
+/** The actions that take values of a file, with the columns that they need and those that they also know. */
+export const SETTINGS = {
+  setWifi: { needed: ['ssid'], known: ['security', 'password'] },
+  setApn: { needed: ['name', 'apn', 'mcc', 'mnc'], known: ['user', 'password', 'authType'] },
+  setLanguage: { needed: ['lang'], known: [] },
+} as const satisfies Record<string, { needed: readonly string[]; known: readonly string[] }>;
+export type Setting = keyof typeof SETTINGS;
+
+/** The members of a setting that a row has a value for. */
+const membersOf = (doing: Setting, values: Values): Values =>
+  Object.fromEntries(
+    [...SETTINGS[doing].needed, ...SETTINGS[doing].known].flatMap((name) =>
+      values[name] === undefined || values[name] === '' ? [] : [[name, values[name]]],
+    ),
+  );
+
 type Security = 'OPEN' | 'WEP' | 'WPA2' | 'WPA3';
 interface Network {
   readonly ssid: string;
@@ -22,10 +41,11 @@ interface Network {
 }
 
 /**
- * The Wi-Fi networks for the action with this number. Names and passwords of the greatest length, Unicode and empty
- * texts take turns.
+ * The Wi-Fi networks for the action with this number, or that of a row of a file. Names and passwords of the greatest
+ * length, Unicode and empty texts take turns.
  */
-export function networksOf(number: number): Network[] {
+export function networksOf(number: number, values?: Values): Network[] {
+  if (values) return [{ security: 'WPA2', ...membersOf('setWifi', values) } as Network];
   const plain: Network = { ssid: `network ${number}`, security: 'WPA2', password: 'simulated network' };
   const others: readonly Network[] = [
     { ssid: `網 ${number} 📶`, security: 'WPA3', password: 'päss "wörd" \\ 🔑' },
@@ -36,16 +56,32 @@ export function networksOf(number: number): Network[] {
   return number % 3 === 1 ? [plain] : [plain, pick(others, number)];
 }
 
-/** The access point (APN) for the action with this number. */
-export const apnsOf = (number: number) => [
-  {
-    name: `${pick(NAMES, number)} ${number}`,
-    apn: `n${number}.example`,
-    mcc: '440',
-    mnc: '10',
-    ...(number % 2 === 0 && { user: '', password: pick(NAMES, number + 1), authType: 0 }),
-  },
-];
+interface AccessPoint {
+  readonly name: string;
+  readonly apn: string;
+  readonly mcc: string;
+  readonly mnc: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly authType?: number;
+}
 
-/** The language for the action with this number. */
-export const languageOf = (number: number): string => pick(LANGUAGES, number);
+/** The access point (APN) for the action with this number, or that of a row of a file. */
+export function apnsOf(number: number, values?: Values): AccessPoint[] {
+  if (values) {
+    const { authType, ...members } = membersOf('setApn', values);
+    return [{ ...members, ...(authType !== undefined && { authType: Number(authType) }) } as unknown as AccessPoint];
+  }
+  return [
+    {
+      name: `${pick(NAMES, number)} ${number}`,
+      apn: `n${number}.example`,
+      mcc: '440',
+      mnc: '10',
+      ...(number % 2 === 0 && { user: '', password: pick(NAMES, number + 1), authType: 0 }),
+    },
+  ];
+}
+
+/** The language for the action with this number, or that of a row of a file. */
+export const languageOf = (number: number, values?: Values): string => values?.['lang'] ?? pick(LANGUAGES, number);

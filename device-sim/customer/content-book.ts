@@ -1,6 +1,6 @@
 import type { CheckName } from '../promises/checks.ts';
 import type { Look } from '../promises/looks.ts';
-import { codeOf, wrongCancel, wrongIn, wrongResult } from './contents.ts';
+import { codeOf, REVERTED, wrongCancel, wrongIn, wrongResult } from './contents.ts';
 import type { Counts } from './counts.ts';
 import { differences } from './differences.ts';
 import type { Entry, Outcome } from './entry.ts';
@@ -13,10 +13,11 @@ import type { createTroubleBook } from './trouble-book.ts';
 /** The number of results that are compared with their transaction records at the end of a run. */
 const SAMPLED = 64;
 
-/** The check of the way in which a transaction ended without its device; undefined if its device ended it. */
+/** The check of an end that has a reason of its own; undefined if it is an answer of the device like others. */
 function checkOf({ cancelledAt }: Entry, { status, error }: Outcome): CheckName | undefined {
   const code = codeOf(error);
   if (isExpiry(status, code)) return 'result-expired';
+  if (code === REVERTED) return 'result-reverted';
   if (status === 'cancelled' && code === 'SUPERSEDED') return 'result-superseded';
   return cancelledAt === null ? undefined : 'result-cancelled';
 }
@@ -80,7 +81,7 @@ export function createContentBook({
         wrongResult(entry, outcome, superseding),
         at,
       );
-      sample.add({ transactionId, deviceId, ...outcome });
+      sample.add({ transactionId, deviceId, at, ...outcome });
       Object.assign(entry, { outcome: null, given: [] });
     },
 

@@ -19,14 +19,21 @@ export const OF_THE_SERVICE: ReadonlySet<string> = new Set([
  * The differences between the end of a transaction whose time has passed and its terms: the customer must have given the
  * term, and its time must have passed since the request.
  */
-function wrongExpiry({ asked, requestedAt, result }: Entry, code: keyof typeof OF_TERMS): Difference[] {
-  const seconds = asked?.terms?.[OF_TERMS[code]];
+function wrongTime(
+  { asked, requestedAt, result }: Entry,
+  code: string,
+  term: 'expireIn' | 'answerWithin' | 'revertAfter',
+): Difference[] {
+  const seconds = asked?.terms?.[term];
   if (seconds === undefined) return differences('error.code', null, code);
   const passed = ((result?.at ?? Number.POSITIVE_INFINITY) - requestedAt) / 1000;
   return passed >= seconds
     ? []
     : [{ field: 'time', wanted: `at least ${seconds} s after the request`, found: `${passed.toFixed(1)} s` }];
 }
+
+/** The code of a device that has taken its former networks again. */
+export const REVERTED = 'REVERTED';
 
 /** The code of the error of a transaction; empty without one. */
 export const codeOf = (error: unknown): string => {
@@ -87,12 +94,14 @@ export function wrongResult(entry: Entry, outcome: Outcome, superseding = false)
       : [...operation, ...differences('error', null, outcome.error)];
   }
   // The transaction has expired, so the device's answers do not matter, not even later ones.
-  if (isExpiry(outcome.status, code)) return [...operation, ...wrongExpiry(entry, code as keyof typeof OF_TERMS)];
+  if (isExpiry(outcome.status, code))
+    return [...operation, ...wrongTime(entry, code, OF_TERMS[code as keyof typeof OF_TERMS])];
   if (byAdministration(outcome)) return operation;
   const [nearest] = given
     .map((answer) => compareOutcome(answer, outcome))
     .toSorted((one, other) => one.length - other.length);
-  if (nearest) return [...operation, ...nearest];
+  const tooEarly = code === REVERTED ? wrongTime(entry, code, 'revertAfter') : [];
+  if (nearest) return [...operation, ...tooEarly, ...nearest];
   if (outcome.status === 'failed' && OF_THE_SERVICE.has(code)) return operation;
   return [
     ...operation,

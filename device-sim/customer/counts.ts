@@ -44,7 +44,7 @@ const emptyTables = (): Record<Table, Record<string, number>> => ({ refused: {},
 /** The counters of one phase. */
 export interface Counts {
   add(counter: Counter, some?: number): void;
-  addTo(table: Table, name: string | number): void;
+  addTo(table: Table, name: string | number, some?: number): void;
   took(stage: Stage, milliseconds: number): void;
   figures(): Figures;
 }
@@ -76,8 +76,8 @@ export function createCounts(): Counts {
     add(counter, some = 1) {
       numbers[counter] += some;
     },
-    addTo(table, name) {
-      tables[table][name] = (tables[table][name] ?? 0) + 1;
+    addTo(table, name, some = 1) {
+      tables[table][name] = (tables[table][name] ?? 0) + some;
     },
     took: (stage, milliseconds) => byStage.get(stage)?.record(Math.max(0, milliseconds)),
     figures: () => ({

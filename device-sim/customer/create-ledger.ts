@@ -12,6 +12,7 @@ import { createExamples } from './examples.ts';
 import type { Stage } from './figures.ts';
 import type { Ledger, Refused } from './ledger.ts';
 import { createLedgerViews } from './ledger-views.ts';
+import { createLostTime } from './lost-time.ts';
 import { createOwedCancels } from './owed-cancels.ts';
 import { createResultBook, markOf } from './result-book.ts';
 import { createRolloutBook } from './rollout-book.ts';
@@ -296,7 +297,7 @@ export function createLedger({
       if (events.isKnown(eventId)) look('event-content');
       if (events.isTold(eventId)) look('event-lost');
       contents.wrong({ text: `event ${eventId} (${type})`, deviceId }, events.differences(eventId, { type, data }), at);
-      const came = events.received(eventId, markOf(webhookId));
+      const came = events.received(eventId, markOf(webhookId), at);
       const counts = of(current, { deviceId });
       if (came === 'first') counts.add('eventsReceived');
       else if (came === 'repeated') counts.add('resent');
@@ -334,7 +335,6 @@ export function createLedger({
       note(deviceId, `has not got the cancel of command ${transactionId}`, at);
     },
 
-    sample: contents.sample,
     wrong: contents.wrong,
 
     untimely({ kind, text }, body, at) {
@@ -393,6 +393,7 @@ export function createLedger({
     phases: scoped.phases,
 
     ...rollouts,
+    ...createLostTime({ books, devices, events, cancels, of, sample: contents.sample }),
     ...createLedgerViews({ began, books, devices, examples, scoped, storyOf }),
     troubles,
   };

@@ -89,6 +89,8 @@ export interface Customer extends AsyncDisposable {
    * cancels those that have not ended, except for paused ones.
    */
   settle(milliseconds: number): Promise<Settlement>;
+  /** The service was restored from a backup that was begun at `from`. */
+  restored(from: number): void;
   /** Cancels paused rollouts, and removes the packages and files that actions have brought to the service. */
   clean(): Promise<void>;
 }
@@ -349,6 +351,13 @@ export function createCustomer({
       await probes.atEnd();
       await rollouts.end();
       return settlement;
+    },
+    restored(from) {
+      ledger.restored(from);
+      probes.restored();
+      rollouts.restored();
+      lateDownloads.restored(from);
+      receiver?.attempts.forget();
     },
     async clean() {
       await rollouts.end(true);

@@ -23,6 +23,8 @@ export interface DeviceBooks {
   book(deviceId: string): DeviceBook;
   /** The record of a device; undefined if nothing was recorded about it. */
   known(deviceId: string): Readonly<DeviceBook> | undefined;
+  /** Forgets the order of the commands, because the service was restored from a backup. */
+  setBack(): void;
   /** Adds a line to the events of a device that the report prints beside a fault. Only the last six lines are kept. */
   note(deviceId: string, text: string, at: number): void;
 }
@@ -48,6 +50,9 @@ export function createDeviceBooks(): DeviceBooks {
 
   return {
     book,
+    setBack() {
+      for (const device of books.values()) Object.assign(device, { highest: 0, stoppedAt: 0 });
+    },
     known: (deviceId) => books.get(deviceId),
     note(deviceId, text, at) {
       const { notes } = book(deviceId);

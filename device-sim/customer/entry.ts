@@ -78,6 +78,10 @@ export interface Entry {
    * It tells a repetition of that webhook from the result of this transaction.
    */
   former: number;
+  /** Whether the service may have lost the transaction, because it was restored from an earlier backup. */
+  mayBeGone: boolean;
+  /** Whether the service may have lost the result, so that it comes again, perhaps with the webhook of `former`. */
+  reopened: boolean;
   /** Whether the transaction is counted as lost. */
   lost: boolean;
   /** Whether the transaction is counted as doubled. */
@@ -110,6 +114,8 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   elsewhere: [],
   strayed: false,
   former: 0,
+  mayBeGone: false,
+  reopened: false,
   lost: false,
   doubled: false,
 });

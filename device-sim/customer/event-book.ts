@@ -39,16 +39,18 @@ export interface EventBook {
    * Notes the webhook of an event; `mark` is a hash of its webhook-id. `repeated`: the same webhook came before;
    * `doubled`: another webhook for this event came before.
    */
-  received(eventId: string, mark: number): 'first' | 'repeated' | 'doubled';
+  received(eventId: string, mark: number, at: number): 'first' | 'repeated' | 'doubled';
   /** The events that the service has acknowledged and whose webhook has not arrived. */
   owed(): readonly ToldEvent[];
   readonly waiting: number;
   forget(eventId: string): void;
+  /** The service may have lost what it has stored since `from`: events and the fact that they have come. */
+  lost(from: number): void;
 }
 
 export function createEventBook(): EventBook {
   const waiting = new Map<string, ToldEvent>();
-  const come = new Map<string, number>();
+  const come = new Map<string, { readonly mark: number; readonly at: number }>();
   const contents = new Map<string, { deviceId: string; type: string; occurredAt: string; data: object }>();
   const excused = new Map<string, true>();
   return {
@@ -75,11 +77,11 @@ export function createEventBook(): EventBook {
       waiting.delete(eventId);
       remember(excused, eventId, true, KEPT);
     },
-    received(eventId, mark) {
+    received(eventId, mark, at) {
       waiting.delete(eventId);
       const before = come.get(eventId);
-      if (before !== undefined) return before === mark ? 'repeated' : 'doubled';
-      remember(come, eventId, mark, KEPT);
+      if (before !== undefined) return before.mark === mark ? 'repeated' : 'doubled';
+      remember(come, eventId, { mark, at }, KEPT);
       return 'first';
     },
     owed: () => [...waiting.values()],
@@ -87,5 +89,9 @@ export function createEventBook(): EventBook {
       return waiting.size;
     },
     forget: (eventId) => void waiting.delete(eventId),
+    lost(from) {
+      for (const [eventId, event] of waiting) if (event.at >= from) waiting.delete(eventId);
+      for (const [eventId, { at }] of come) if (at >= from) come.delete(eventId);
+    },
   };
 }

@@ -65,8 +65,8 @@ export function createKeys({
       // An attempt of these moments may have been signed before the new key, or with one that is not known yet.
       const isUnsure = underWay > 0 || !(at > changedAt + CLOCKS);
       if (isUnsure && former !== null && !signedWith(headers, body, current))
-        return genuineWebhook(headers, body, former, { isLast: false });
-      const received = genuineWebhook(headers, body, current, { isLast: underWay === 0 });
+        return genuineWebhook(headers, body, former);
+      const received = genuineWebhook(headers, body, current);
       if (isUnsure || former === null) return received;
       look('webhook-new-key');
       if (at > changedAt + OVERLAP - CLOCKS) return received;

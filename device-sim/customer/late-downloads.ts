@@ -108,7 +108,11 @@ export function createLateDownloads({
 }) {
   const sample = createSample<Kept>(KEPT);
 
+  /** The files that were brought since then may be gone, because the service was restored from a backup. */
+  let lost: { readonly from: number; readonly to: number } | undefined;
+
   async function compare({ deviceId, transactionId, brought, source, ...kept }: Kept): Promise<void> {
+    if (lost && kept.at >= lost.from && kept.at <= lost.to) return;
     const age = timers.now() - kept.at;
     const isExpired = age >= kept.validMilliseconds;
     const when = isExpired ? 'after' : 'before';
@@ -164,6 +168,10 @@ export function createLateDownloads({
       if (validMilliseconds === undefined) return;
       const asked = { before: false, after: false };
       sample.add({ deviceId, transactionId, brought, source, at: timers.now(), validMilliseconds, asked });
+    },
+    /** The service has lost what it has stored since `from`. */
+    restored(from: number): void {
+      lost = { from: Math.min(from, lost?.from ?? from), to: timers.now() };
     },
     /** Asks for the kept URLs, and compares the answers with the right ones. */
     async ask(): Promise<void> {

@@ -74,6 +74,8 @@ export interface About {
 export interface Sampled extends Outcome {
   readonly transactionId: number;
   readonly deviceId: string;
+  /** When the result was known, in milliseconds of the timers of the run. */
+  readonly at: number;
 }
 
 export type ExampleKind = 'failed' | 'cancelled' | 'unfinished' | 'slowest';
@@ -128,6 +130,12 @@ export interface Ledger extends RolloutBook {
   untimely(untimely: Untimely, body: Buffer, at: number): void;
   /** A device had `commands` commands without a PUBACK or an answer, more than the contract allows. */
   overrun(deviceId: string, commands: number, at: number): void;
+  /** The service was restored from a backup that was begun at `from`. */
+  restored(from: number): void;
+  /** The service knows a transaction that it may have lost in a restore. */
+  stays(transactionId: number): void;
+  /** The service does not know a transaction that it may have lost in a restore. */
+  gone(transactionId: number): void;
   /** Counts a transaction as lost. `why` is a sentence. */
   lose(transactionId: number, why: string, at: number): void;
   /** Results of the whole run, evenly sampled, for the comparison with the transaction records at the service. */

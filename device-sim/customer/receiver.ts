@@ -54,7 +54,7 @@ const isInTime = ({ headers }: IncomingMessage): boolean =>
   Math.abs(Date.now() / 1000 - Number(headers['webhook-timestamp'])) < IN_TIME_SECONDS;
 
 /**
- * The webhook receiver of a customer. It verifies both signatures over the raw bytes. It answers 204 to a genuine
+ * The webhook receiver of a customer. It verifies the signature over the raw bytes. It answers 204 to a genuine
  * webhook (also a repeated one), upload URLs to a request for them, and 401 to the rest. It also takes the files that
  * devices upload. `listen`: port 0 means a free one. `publicUrl`: the address at which the service reaches the
  * receiver, if it differs.

@@ -78,7 +78,7 @@ export function createResultBook({
     cancels.ended(entry, result.at);
     if (isStopped(result)) devices.book(deviceId).stoppedAt = result.at;
     const superseding = devices.known(deviceId)?.superseding ?? false;
-    contents.result(entry, result.at, superseding || rollouts().supersede());
+    contents.result(entry, result.at, superseding || rollouts().supersede(entry.rolloutId ?? result.rolloutId));
     rollouts().compare(entry, entry.rolloutId, result.rolloutId, result.at);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
@@ -128,7 +128,7 @@ export function createResultBook({
       }
       const entry = meet(transactionId, deviceId, at);
       if (!entry) return;
-      if (entry.former === mark) {
+      if (entry.former === mark && !entry.reopened) {
         of(current(), entry).add('resent');
         return;
       }

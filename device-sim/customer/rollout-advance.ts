@@ -4,6 +4,8 @@ import type { KnownRollout, RolloutDetails, RolloutDifference, RolloutSnapshot }
 /** Milliseconds. Both times of a soak are those of the service; the tolerance is for their rounding. */
 const ROUNDING = 10;
 const SAYS_NOTHING = 'EXPIRED';
+/** The share of a stage that names none. */
+const USUAL_PERCENT = 95;
 
 type Entry = RolloutDetails['history'][number];
 
@@ -43,18 +45,18 @@ function wrongShare(
   const isLetPass = rollout.history.some(({ event }) => event === 'resumed' || event === 'retried');
   if (!rules || !first || !began || hasExpired || isLetPass || !devicesStay || plan.body.continuous) return undefined;
   look('rollout-share');
-  const { succeeded, unchanged, cancelled, refused, failed } = began.counts;
+  const { succeeded, failed, unchanged, cancelled, refused } = began.counts;
   // The webhook counts the waiting devices of all stages, so those of the first are the rest of its devices.
-  const counting = first.planned - cancelled - refused;
-  const wanted = rules.continueWhen?.succeededPercent;
-  const ended = succeeded + unchanged + failed;
-  if (counting <= 0) return undefined;
-  const isGood =
-    succeeded > 0 && (wanted === undefined ? ended >= counting : (succeeded + unchanged) * 100 >= wanted * counting);
-  if (isGood) return undefined;
+  const counting = first.planned - cancelled - refused - unchanged;
+  const wanted = rules.continueWhen?.succeededPercent ?? USUAL_PERCENT;
+  // A stage of which all have the version already has nothing to prove.
+  if (first.planned <= unchanged) return undefined;
   if (succeeded === 0) return 'stage 2 began when no device of stage 1 had succeeded';
-  const share = wanted === undefined ? 'all of them must have ended' : `${wanted} % of them must have succeeded`;
-  return `stage 2 began when ${succeeded + unchanged} of ${counting} devices of stage 1 had succeeded, and ${share}`;
+  const enough = Math.min(rules.continueWhen?.minimumResults ?? 0, counting);
+  if (succeeded + failed < enough)
+    return `stage 2 began after ${succeeded + failed} results of stage 1, which needs ${enough}`;
+  if (succeeded * 100 >= wanted * counting) return undefined;
+  return `stage 2 began when ${succeeded} of ${counting} devices of stage 1 had succeeded, and ${wanted} % of them must have succeeded`;
 }
 
 /** Judges whether each stage began only when the rules of the one before allowed it: its share, its soak, its approval. */
@@ -89,10 +91,13 @@ export function wrongStages(
     }
     if (rules?.approval) {
       hasLooked('rollout-approval');
-      const isSaid = history.some(
-        (one) => one.event === 'approved' && Date.parse(one.at) >= former && Date.parse(one.at) <= at,
+      const isBetween = (one: { at: string }): boolean => Date.parse(one.at) >= former && Date.parse(one.at) <= at;
+      const isSaid = history.some((one) => one.event === 'approved' && isBetween(one));
+      // A resume of a stage whose devices failed lets the stage pass, and takes the place of its approval.
+      const isLetPass = history.some(
+        (one, place) => one.event === 'resumed' && isBetween(one) && history[place - 1]?.reason === 'STAGE_FAILED',
       );
-      if (!isSaid || !known.approved.has(stage - 1))
+      if (!isLetPass && !(isSaid && known.approved.has(stage - 1)))
         found.push(differs(stage, `stage ${stage} began, and nobody had approved stage ${stage - 1}`));
     }
     return found;

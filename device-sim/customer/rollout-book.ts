@@ -29,7 +29,7 @@ export function createRolloutBook({
   /** The webhook of a transaction without a known request has arrived. True if a rollout has made the transaction. */
   claims(entry: Entry, at: number): boolean;
   /** Whether commands of a rollout may supersede others. */
-  supersede(): boolean;
+  supersede(rolloutId: string | null): boolean;
   /** Compares the rollout of a transaction (null: a request made it) with the one that its webhook or a list names. */
   compare(entry: Entry, wanted: string | null, found: string | null, at: number): void;
 } {
@@ -67,7 +67,10 @@ export function createRolloutBook({
   return {
     claims,
     compare,
-    supersede: () => [...rollouts.values()].some(({ asked }) => asked.terms?.supersede !== undefined),
+    // A newer rollout ends the commands of an older one that nobody has confirmed.
+    supersede: (rolloutId) =>
+      (rolloutId !== null && rollouts.size > 1) ||
+      [...rollouts.values()].some(({ asked }) => asked.terms?.supersede !== undefined),
     rolledOut(rollout, at) {
       rollouts.set(rollout.rolloutId, { ...rollout, transactions: new Map() });
       makeRoom(rollout.devices);

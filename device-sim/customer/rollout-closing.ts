@@ -21,6 +21,16 @@ export interface RolloutSummary {
   readonly counts: Readonly<Record<string, number>>;
   readonly spared: number;
   readonly overshoot: number;
+  /** When the service has stopped it last, in seconds after its begin, and the measure of the health rule that did. */
+  readonly stop?: { readonly after: number; readonly measure: string | null } | null;
+}
+
+/** The last stop of a rollout by the service itself. */
+function stopOf({ startedAt, history }: RolloutSnapshot['rollout']): NonNullable<RolloutSummary['stop']> | null {
+  const paused = history.find(({ event, by }) => event === 'paused' && by === 'service');
+  if (!paused || startedAt === null) return null;
+  const after = Math.round((Date.parse(paused.at) - Date.parse(startedAt)) / 1000);
+  return { after, measure: paused.health?.rule.measure ?? null };
 }
 
 /** A difference counts only if so many looks find it, because results and webhooks may still be on their way. */
@@ -104,6 +114,7 @@ export function createRolloutClosing({
       counts: { ...counts },
       spared: spared.length,
       overshoot: overshoot.length,
+      stop: stopOf(rollout),
     };
   };
 }

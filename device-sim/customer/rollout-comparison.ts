@@ -14,7 +14,22 @@ import type {
 } from './rollout-snapshot.ts';
 
 const NO_DEVICE = '';
-const STATES = ['waiting', 'unfinished', 'succeeded', 'failed', 'cancelled', 'unchanged', 'refused'] as const;
+const STATES = [
+  'waiting',
+  'unfinished',
+  'confirming',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'unchanged',
+  'refused',
+] as const;
+/** The codes of devices that have succeeded and were not seen again, or not with the version. */
+const NOT_CONFIRMED = ['SILENT', 'VERSION_LOST'];
+/** The code of a device whose command is not published, because as many devices as may be are carrying one out. */
+const NO_PLACE = 'NO_PLACE';
+/** The code of a device that a newer rollout of the same kind has commanded. */
+const SUPERSEDED = 'SUPERSEDED';
 /** The service counts rare codes of a rollout with very many of them together under this name. */
 const OTHER = 'OTHER';
 
@@ -71,6 +86,15 @@ function wrongMembers(
   ];
 }
 
+/** Compares the number of devices that may be carrying out a command with the bound of the rollout. */
+function wrongPlaces({ rollout, devices }: RolloutSnapshot): RolloutDifference[] {
+  const most = rollout.rules.maxUnfinished;
+  const under = devices.filter(({ state, code }) => state === 'unfinished' && code !== NO_PLACE);
+  if (most === undefined || under.length <= most) return [];
+  const text = `${under.length} devices are carrying out a command, and ${most} may`;
+  return [{ deviceId: under[0]?.deviceId ?? NO_DEVICE, text }];
+}
+
 const resultOf = ({ result }: Readonly<Entry>): string =>
   result ? `${result.status}${result.code === null ? '' : ` ${result.code}`}` : 'no result';
 
@@ -108,6 +132,14 @@ function wrongDevice(
     return end
       ? differs(`the device waits there, and the customer got its result: ${resultOf(end)}`, end.transactionId)
       : [];
+  const isConfirming = state === 'confirming' || (state === 'failed' && NOT_CONFIRMED.includes(code ?? ''));
+  if (isConfirming && plan.body.confirm)
+    // A late success of a command that the service had ended counts as well.
+    return latest?.result && resultOf(latest) !== 'succeeded' && latest.answer !== 'succeeded'
+      ? differs(`the device is ${state} there, and the customer got its result: ${resultOf(latest)}`)
+      : [];
+  if (state === 'unfinished' && code === NO_PLACE && (latest?.deliveredAt ?? null) !== null)
+    return differs('the device waits for a place there, and it got its command');
   if (state === 'unfinished')
     return latest?.result
       ? differs(`the device is unfinished there, and the customer got its result: ${resultOf(latest)}`)
@@ -116,7 +148,7 @@ function wrongDevice(
     return end ? differs(`the device is cancelled there, and had ${resultOf(end)}`) : [];
   if (!latest) return differs(`the device is ${state} there, with a transaction that no list has`);
   // It waited for another attempt when the rollout was cancelled.
-  if (state === 'cancelled' && maySucceed(latest, plan)) return [];
+  if (state === 'cancelled' && (code === SUPERSEDED || maySucceed(latest, plan))) return [];
   if (!latest.result) return []; // the settling decides whether the result is lost
   // The service had ended the transaction, and the device had carried out the command all the same: that counts.
   if (state === 'succeeded' && latest.answer === state) return [];
@@ -189,6 +221,7 @@ export function rolloutDifferences(
     ...wrongPauses(look, known, hasLooked),
     ...wrongStages(look, known, hasLooked),
     ...wrongMembers(look, known),
+    ...wrongPlaces(look),
     ...look.devices.flatMap((device) =>
       wrongDevice(
         device,

@@ -1,5 +1,5 @@
 import type { LapelClient } from '@lapel/client/lapel-client';
-import type { Release, Terms } from './action.ts';
+import { type Release, type Terms, triedFor } from './action.ts';
 import type { Asked } from './entry.ts';
 import { type RelativeWindow, type Window, windowFrom } from './rollout-window.ts';
 
@@ -45,16 +45,19 @@ export function bodyOf(
 }
 
 /** The command that each device of a rollout should get. */
-export function askedBy({ operation, parameters, expireIn, answerWithin, supersede }: RolloutBody): Asked {
+export function askedBy(body: RolloutBody): Asked {
+  const { operation, parameters, expireIn, answerWithin, supersede, revertAfter } = body;
   const name = WRAPPED[operation];
   const terms: Terms = {
     ...(expireIn !== undefined && { expireIn }),
     ...(answerWithin !== undefined && { answerWithin }),
     ...(supersede && { supersede: 'true' }),
+    ...(revertAfter !== undefined && { revertAfter }),
   };
   return {
     operation,
-    parameters: name === undefined ? { ...(parameters as Asked['parameters']) } : { [name]: parameters },
+    parameters:
+      name === undefined ? { ...(parameters as Asked['parameters']) } : { [name]: parameters, ...triedFor(terms) },
     ...(INSTALLS.includes(operation) && { added: DOWNLOAD }),
     terms,
   };

@@ -32,12 +32,16 @@ export interface Rollouts {
   compare(): Promise<void>;
   /** Cancels the rollouts that still make commands, or would make some later. `all`: paused ones as well. */
   end(all?: boolean): Promise<void>;
+  /** The service was restored from a backup: its rollouts are paused, and none of before is followed any more. */
+  restored(): void;
   /** The rollouts that were compared. */
   summaries(): readonly RolloutSummary[];
 }
 
 const EVENTS_KEPT = 1000;
 const LOOK_MILLISECONDS = 250;
+/** The part of a wait so far that the next pause takes. */
+const PAUSE_PART = 1 / 20;
 /** The longest wait for the results of rollouts that the customer has cancelled. */
 const CANCEL_MILLISECONDS = 5000;
 
@@ -190,7 +194,8 @@ export function createRollouts({
         });
         if (left.size === 0) break;
         hasWaited = true;
-        await pause(timers, LOOK_MILLISECONDS, stopped);
+        // A long wait looks less often.
+        await pause(timers, Math.max(LOOK_MILLISECONDS, spentSince(from) * PAUSE_PART), stopped);
       }
       return hasWaited;
     },
@@ -225,6 +230,8 @@ export function createRollouts({
       while (cancelled > 0 && isOwed() && spentSince(from) < CANCEL_MILLISECONDS && !stopped.aborted)
         await pause(timers, LOOK_MILLISECONDS, stopped);
     },
+
+    restored: () => rollouts.clear(),
 
     summaries: () => summaries,
   };

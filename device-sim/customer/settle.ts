@@ -23,6 +23,9 @@ export interface Settlement {
 }
 
 const LOOK_MILLISECONDS = 50;
+/** A long wait looks less often: each pause is this part of the wait so far, and a second at most. */
+const PAUSE_PART = 1 / 20;
+const LONGEST_PAUSE = 1000;
 /** After a second without a new result the wait ends, unless a missing result may still arrive by itself. */
 const QUIET_MILLISECONDS = 1000;
 /** The longest wait for webhooks that were on their way while the service was asked about their transactions. */
@@ -39,9 +42,12 @@ const PAGES = 10;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 
-/** `takenBack`: a rollout has taken the command back before it was published. */
+/**
+ * `takenBack`: a rollout has taken the command back before it was published. `gone`: the service was restored from an earlier
+ * backup.
+ */
 type TransactionVerdict =
-  | { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' }
+  | { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' | 'gone' }
   | { kind: 'lost'; why: string; isUndelivered?: boolean };
 
 export function createSettling({
@@ -78,12 +84,30 @@ export function createSettling({
 
   /**
    * Whether the result may still arrive by itself: its webhook is on its way, or its connected device will get the
-   * command or is working on it.
+   * command or is working on it. A device that is about to connect again gets the command then.
    */
   function mayMove({ deviceId, deliveredAt, acknowledgedAt }: Owed): boolean {
-    if (acknowledgedAt !== null) return true;
+    if (acknowledgedAt !== null || device(deviceId)?.reconnector.isTrying) return true;
     if (onlineSince(deviceId) === undefined) return false;
     return deliveredAt === null || (device(deviceId)?.outstanding ?? 0) > 0;
+  }
+
+  /**
+   * Asks for the transactions that a restore may have taken, and forgets those that are gone. Resolves to whether something is
+   * known better now.
+   */
+  async function forgetGone(): Promise<boolean> {
+    const unsure = ledger.owed().filter(({ mayBeGone }) => mayBeGone);
+    const left = (): number => ledger.owed().filter(({ mayBeGone }) => mayBeGone).length;
+    await inParallel(unsure, PARALLEL_REQUESTS, async ({ deviceId, transactionId }) => {
+      try {
+        await requests.insist(() => lapel.readTransaction({ deviceId, transactionId }));
+        ledger.stays(transactionId);
+      } catch (error) {
+        if (error instanceof LapelError && error.status === 404) ledger.gone(transactionId);
+      }
+    });
+    return left() < unsure.length;
   }
 
   async function quiet(milliseconds: number): Promise<void> {
@@ -99,10 +123,12 @@ export function createSettling({
       if (spentSince(stillSince) >= QUIET_MILLISECONDS) {
         // Webhooks that were answered 410 come only when the customer asks for them.
         if (refused.length > 0) await redeliver(refused);
+        else if (await forgetGone()) continue;
         else if (!ledger.owed().some(mayMove)) return;
         stillSince = timers.now();
       }
-      await pause(timers, LOOK_MILLISECONDS, stopped);
+      const wait = Math.min(LONGEST_PAUSE, Math.max(LOOK_MILLISECONDS, spentSince(from) * PAUSE_PART));
+      await pause(timers, wait, stopped);
     }
   }
 
@@ -118,6 +144,7 @@ export function createSettling({
       ({ status } = await requests.insist(() => lapel.readTransaction({ deviceId, transactionId })));
     } catch (error) {
       const unknown = error instanceof LapelError && error.status === 404;
+      if (unknown && owed.mayBeGone) return { kind: 'gone' };
       if (unknown && rolloutId !== null && deliveredAt === null) return { kind: 'takenBack' };
       return lost(
         unknown
@@ -218,6 +245,7 @@ export function createSettling({
       const verdict: TransactionVerdict = isThere ? { kind: 'unanswered' } : judged;
       if (verdict.kind === 'lost') ledger.lose(transactionId, verdict.why, timers.now());
       else if (verdict.kind === 'takenBack') ledger.takenBack(transactionId);
+      else if (verdict.kind === 'gone') ledger.gone(transactionId);
       else {
         counts.unfinished += 1;
         counts[verdict.kind] += 1;

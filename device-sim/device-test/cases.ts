@@ -6,6 +6,7 @@ import { cutCases } from './cases/cut-cases.ts';
 import { downloadCases } from './cases/download-cases.ts';
 import { loginCases } from './cases/login-cases.ts';
 import { messageCases } from './cases/message-cases.ts';
+import { networkCases } from './cases/network-cases.ts';
 import { operationCases } from './cases/operation-cases.ts';
 import { orderCases } from './cases/order-cases.ts';
 import { outageCases } from './cases/outage-cases.ts';
@@ -16,6 +17,7 @@ import { signatureCases } from './cases/signature-cases.ts';
 export const CASES: Readonly<Record<string, Case>> = {
   ...loginCases,
   ...operationCases,
+  ...networkCases,
   ...orderCases,
   ...repetitionCases,
   ...cancelCases,

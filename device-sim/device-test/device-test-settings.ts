@@ -22,6 +22,10 @@ export interface DeviceTestSettings {
   readonly restartCommand: string | null;
   /** Whether cases that take minutes on a slow device are played as well. */
   readonly isThorough: boolean;
+  /** Lists with which the device reaches this machine, as parameters of the commands. */
+  readonly networks: { readonly setWifi: Record<string, unknown>; readonly setApn: Record<string, unknown> };
+  /** Seconds after which the device takes its former list of networks again. */
+  readonly revertAfter: number;
   readonly json: boolean;
   /** The private key whose public key the device trusts; null: the device verifies no signatures. */
   readonly signingKey: KeyObject | null;

@@ -91,6 +91,10 @@ export const RULES = {
     must: 'A device with a trusted key of its own installs software only if that key has signed package, version and SHA-256 of the command; otherwise it fails with `SIGNATURE_REJECTED`',
     why: 'a thief who breaks into the service can send commands, but cannot sign',
   },
+  'former-networks': {
+    must: 'A list of networks or access points that comes with `revertAfter` is answered `succeeded` only over a new connection, with that list in use. Without one within so many seconds the device takes its former list again, and fails with `REVERTED`',
+    why: 'a wrong list would cut the device off, and nobody could send it another one',
+  },
   status: {
     must: 'It reports its status at each connection',
     why: 'the service shows the last report',

@@ -60,6 +60,7 @@ function applies(
   const trait = traitOf(fault);
   if (trait.occasion !== kind) return false;
   if (trait.files && !FILE_OPERATIONS.includes(operation ?? '')) return false;
+  if (trait.operations && !trait.operations.includes(operation ?? '')) return false;
   if (operations && (operation === undefined || !operations.includes(operation))) return false;
   if (versions && (version === undefined || !versions.includes(version))) return false;
   return !phases || (phase !== undefined && phases.includes(phase));

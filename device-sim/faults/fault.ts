@@ -14,6 +14,8 @@ interface FaultTrait {
   readonly occasion: FaultOccasion;
   /** The fault happens only at commands that name a file. */
   readonly files?: true;
+  /** The fault happens only at commands of these operations. */
+  readonly operations?: readonly string[];
   /** The default of the rule's `delay`, in milliseconds. A fault without a default has no duration. */
   readonly delay?: Range;
   readonly about: string;
@@ -77,6 +79,49 @@ export const FAULTS = {
     delay: { min: 86_400_000, max: 86_400_000 },
     about:
       'the device does not start again after the installation, whatever its network does: it is back after `delay`, by default a day',
+  },
+  'silent-after': {
+    occasion: 'command',
+    files: true,
+    delay: { min: 60_000, max: 600_000 },
+    about: 'the installation succeeds; after `delay` the device does not start any more',
+  },
+  'reboots-after': {
+    occasion: 'command',
+    files: true,
+    delay: { min: 300_000, max: 600_000 },
+    about: 'the installation succeeds; from then on the device restarts each `delay`, and is off for 20 s',
+  },
+  'reconnects-after': {
+    occasion: 'command',
+    files: true,
+    delay: { min: 30_000, max: 120_000 },
+    about: 'the installation succeeds; from then on the device loses its connection each `delay`',
+  },
+  'crashes-after': {
+    occasion: 'command',
+    files: true,
+    delay: { min: 300_000, max: 900_000 },
+    about: 'the installation succeeds; from then on the device reports the event `custom.crash` each `delay`',
+  },
+  'drains-after': {
+    occasion: 'command',
+    files: true,
+    delay: { min: 7_200_000, max: 14_400_000 },
+    about: 'the installation succeeds; from then on the battery is empty after `delay`',
+  },
+  'fills-storage-after': {
+    occasion: 'command',
+    files: true,
+    delay: { min: 14_400_000, max: 43_200_000 },
+    about: 'the installation succeeds; from then on the storage is full after `delay`',
+  },
+  'loses-its-wifi': {
+    occasion: 'command',
+    operations: ['setWifi'],
+    delay: { min: 86_400_000, max: 86_400_000 },
+    about:
+      'the networks of the command do not reach the service: the device answers, and is away for `delay`, by default a day; with `revertAfter` it takes its former networks again after that time, and answers REVERTED',
   },
   'slow-reader': {
     occasion: 'connection',

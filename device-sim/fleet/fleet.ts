@@ -17,6 +17,7 @@ import { deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { scheduleAbsences } from './absences.ts';
+import { type AccessPoint, createAccessPoint } from './access-points.ts';
 import type { BadNetwork } from './bad-network.ts';
 import { clockErrorOf } from './clocks.ts';
 import type { FleetEvents } from './fleet-events.ts';
@@ -163,9 +164,10 @@ export function createFleet({
   const downloads = createDownloadFolder(downloadFolder);
   /** The functions that end the absences of devices, for devices whose absences have begun. */
   const absences = new Map<Device, () => void>();
+  const accessPoints = new Map<string, AccessPoint>();
   const faults: FleetCounts['faults'] = {};
   const urls = [url].flat();
-  const networks = createNetworks({ members, seed, timers });
+  const networks = createNetworks({ members, seed, processes, timers });
   let endLife: (() => void)[] = [];
   let over = false;
 
@@ -232,15 +234,21 @@ export function createFleet({
 
   function letGo(at: number): void {
     const device = devices[at]!;
-    const { settings } = members[at]!;
-    if (!settings.absence || settings.absence.share === 0 || absences.has(device)) return;
+    const { absence, group, isShared } = members[at]!.settings;
+    if (!absence || absence.share === 0 || absences.has(device)) return;
     const onFailure = (error: Error): void => {
       if (over) return;
       tally.connectFailures += 1;
       onTrouble(device.deviceId, error.message);
     };
+    if (isShared) {
+      const point = accessPoints.get(group) ?? createAccessPoint({ group, absence, seed, timers });
+      accessPoints.set(group, point);
+      absences.set(device, point.join(device, onFailure));
+      return;
+    }
     const chances = chancesOf(members[at]!);
-    absences.set(device, scheduleAbsences({ device, absence: settings.absence, chances, timers, onFailure }));
+    absences.set(device, scheduleAbsences({ device, absence, chances, timers, onFailure }));
   }
 
   function beginLife(): void {

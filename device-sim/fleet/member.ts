@@ -26,6 +26,8 @@ export interface GroupSettings {
   readonly equipment?: Partial<Equipment>;
   /** The calls, uploads and other events of these devices, which begin after they are connected. */
   readonly life?: Partial<Life>;
+  /** Whether these devices share one access point. */
+  readonly isShared?: boolean;
   /** The network of these devices, if it is bad. */
   readonly network?: BadNetwork | null;
   /** The clocks of these devices, if they are wrong. */

@@ -237,7 +237,7 @@ export interface ReceiverAddress {
 }
 
 export interface ReceiverOptions extends ReceiverAddress {
-  /** The authenticationKey of the application, which verifies the signatures. */
+  /** The authenticationKey of the application, which verifies the signature. */
   readonly authenticationKey?: string;
   /**
    * Instead of the key: an application whose URLs point at the receiver until its end. It gets a new authenticationKey.
@@ -247,7 +247,7 @@ export interface ReceiverOptions extends ReceiverAddress {
   readonly api?: string;
 }
 
-/** A webhook with correct signatures. */
+/** A webhook with a correct signature. */
 export interface ReceivedWebhook {
   readonly webhookId: string;
   readonly type: string;
@@ -283,7 +283,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly uploadUrl: string;
   /** The webhooks that have arrived, each once; the latest 1000. */
   readonly webhooks: readonly ReceivedWebhook[];
-  /** The faults of webhooks with wrong signatures. */
+  /** The faults of webhooks with a wrong signature. */
   readonly forged: readonly string[];
   /** The files that devices have uploaded. */
   readonly files: { readonly count: number; readonly bytes: number };

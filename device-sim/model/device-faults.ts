@@ -1,9 +1,12 @@
 import type { Chances } from '../faults/chances.ts';
 import type { Fault, FaultKind, Occasion } from '../faults/fault.ts';
 import { isRefusal, type Link, type LinkOptions } from '../mqtt/link.ts';
+import type { Answer, DeviceEvent } from '../mqtt/messages.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import type { Look } from '../promises/looks.ts';
 import type { Timers } from '../timers.ts';
+import { AFTERMATHS, createAftermath } from './aftermath.ts';
+import { type Charge, FLAT } from './battery.ts';
 import type { Execution } from './device-model.ts';
 import type { Plan } from './plans.ts';
 
@@ -30,6 +33,9 @@ const PLANNED: readonly FaultKind[] = [
   'signature-rejected',
 ];
 
+/** The fault whose networks do not reach the service. */
+const LOSES: FaultKind = 'loses-its-wifi';
+
 /** Faults that begin when the download of a command is on its way. */
 const DURING_DOWNLOAD: readonly FaultKind[] = ['breaks-off-install', 'bricks'];
 
@@ -41,6 +47,14 @@ export interface DeviceFaults {
   begins(execution: Execution): boolean;
   /** A download has reached a percentage. */
   progress(transactionId: number, percent: number): void;
+  /** The device tries the list of networks of this command. */
+  tries(transactionId: number): void;
+  /** The device has its former list of networks again. */
+  isBack(): void;
+  /** A command was answered: what the release does to the device may begin. */
+  concluded(answer: Answer): void;
+  /** The battery as faults have left it, and the share of the storage that they have filled. */
+  worn(): { charge?: Charge | undefined; filled?: number };
   /** Milliseconds by which the clock of the device is wrong at the next event. */
   wrongBy(): number;
   /** Whether the device uses the URL of an upload only after it has expired. */
@@ -59,7 +73,10 @@ export function createDeviceFaults({
   planOf,
   powerOff,
   die,
-  lowBattery,
+  strand,
+  loseConnection,
+  reportStatus,
+  tell,
   look = () => {},
   onPlayed,
   onViolation,
@@ -70,13 +87,18 @@ export function createDeviceFaults({
   link: Link;
   timers: Timers;
   chances: Chances;
-  phase: (() => string) | undefined;
+  phase?: (() => string) | undefined;
   planOf: (transactionId: number) => Plan | undefined;
   /** Switches the device off for so many milliseconds; `forgets` is the part of its memory that it loses. */
   powerOff: (milliseconds: number, forgets: 'unfinished' | 'everything') => void;
   /** The device does not start any more, whatever its network does; or it does again. */
   die: (isDead: boolean) => void;
-  lowBattery: () => void;
+  /** The device has no network any more, after all that it has sent was acknowledged; or it has one again. */
+  strand: (isStranded: boolean) => void;
+  loseConnection: () => void;
+  reportStatus: () => void;
+  /** Reports an event. */
+  tell: (type: string, data: DeviceEvent['data']) => void;
   look?: Look | undefined;
   onPlayed: (fault: Fault, occasion: Occasion) => void;
   onViolation: (text: string) => void;
@@ -86,6 +108,15 @@ export function createDeviceFaults({
   let twin: Link | undefined;
   let stopped = false;
   let recovers: (() => void) | undefined;
+  let isLow = false;
+  let isStranded = false;
+  const aftermath = createAftermath({
+    timers,
+    powerOff: (milliseconds) => powerOff(milliseconds, 'unfinished'),
+    die: () => die(true),
+    loseConnection,
+    crash: () => tell('custom.crash', {}),
+  });
 
   function meet(kind: Occasion['kind'], key: number | string): Fault | undefined {
     const occasion: Occasion = { kind, key, phase: phase?.() };
@@ -157,6 +188,23 @@ export function createDeviceFaults({
     return false;
   }
 
+  /** The networks of a command do not reach the service. Returns for how long, unless the device goes back. */
+  function loseNetwork(plan: Plan | undefined): number {
+    if (plan?.fault?.kind !== LOSES) return 0;
+    const { fault } = plan;
+    plan.fault = undefined;
+    onPlayed(fault, plan.occasion);
+    isStranded = true;
+    strand(true);
+    return fault.delay;
+  }
+
+  function isBack(): void {
+    if (!isStranded || stopped) return;
+    isStranded = false;
+    strand(false);
+  }
+
   return {
     async open() {
       connections += 1;
@@ -175,9 +223,12 @@ export function createDeviceFaults({
       if (!fault || DURING_DOWNLOAD.includes(fault.kind)) return true;
       if (fault.kind === 'battery-low') {
         onPlayed(fault, occasion);
-        lowBattery();
+        isLow = true;
+        reportStatus();
+        tell('custom.batteryLow', { level: FLAT.level });
         return true;
       }
+      if (AFTERMATHS.includes(fault.kind) || fault.kind === LOSES) return true;
       if (!PLANNED.includes(fault.kind)) return play(plan, fault);
       onPlayed(fault, occasion);
       return true;
@@ -187,6 +238,24 @@ export function createDeviceFaults({
       const plan = planOf(transactionId);
       if (percent > 0 && plan?.fault && DURING_DOWNLOAD.includes(plan.fault.kind)) play(plan, plan.fault);
     },
+
+    tries: (transactionId) => void loseNetwork(planOf(transactionId)),
+    isBack,
+
+    concluded({ transactionId, status }) {
+      const plan = planOf(transactionId);
+      if (isStranded && status === 'failed') isBack();
+      if (status === 'succeeded' && plan?.fault?.kind === LOSES)
+        // After the answer, which still goes over the former network.
+        recovers = timers.after(loseNetwork(plan), isBack);
+      if (!plan || status !== 'succeeded' || plan.occasion.version === undefined) return;
+      aftermath.stop(); // another version does not do it
+      if (!plan.fault || !AFTERMATHS.includes(plan.fault.kind)) return;
+      onPlayed(plan.fault, plan.occasion);
+      aftermath.begin(plan.fault);
+    },
+
+    worn: () => ({ charge: isLow ? FLAT : aftermath.charge(), filled: aftermath.filled() }),
 
     wrongBy() {
       happened += 1;
@@ -198,6 +267,7 @@ export function createDeviceFaults({
 
     stop() {
       stopped = true;
+      aftermath.stop();
       recovers?.();
       void twin?.cut();
     },

@@ -79,11 +79,23 @@ export interface DeviceModel {
    * its outcome is passed.
    */
   finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
+  /**
+   * Begins the trial of a list of networks, if the command of an execution asks for one and can be carried out. Then
+   * `endTrial` ends the execution.
+   */
+  tries(transactionId: number): boolean;
+  /**
+   * Ends the trial: the device keeps the new list, or takes the former one again. Returns the answer; undefined if the
+   * command is not the service's any more.
+   */
+  endTrial(isReached: boolean): Answer | undefined;
   /** The issuedAt of a command, by its transactionId; undefined if the command is unknown. */
   issuedAt(transactionId: number): string | undefined;
 }
 
 type Lane = 'plain' | 'downloads';
+
+const NOT_REACHED = 'the service was not reached with the new list, so the former one is back';
 
 const failure = (code: string, message: string): Failure => ({ code, message });
 
@@ -120,6 +132,10 @@ export function createDeviceModel({
   const waiting = new Map<number, Command>();
   /** The commands in progress: at most one with a download and one without. */
   const current = new Map<number, Execution & { readonly lane: Lane }>();
+
+  /** Whether the command is the one whose list of networks is on trial. */
+  const isOnTrial = ({ transactionId, issuedAt }: Pick<Command, 'transactionId' | 'issuedAt'>): boolean =>
+    state.trial?.transactionId === transactionId && state.trial.issuedAt === issuedAt;
 
   const isOther = ({ transactionId, issuedAt }: Command): boolean =>
     (issued.get(transactionId) ?? issuedAt) !== issuedAt;
@@ -186,11 +202,13 @@ export function createDeviceModel({
     state,
     peers,
     executions,
-    unfinished: () => waiting.size + current.size,
+    unfinished: () => waiting.size + current.size + (state.trial && !current.has(state.trial.transactionId) ? 1 : 0),
 
     receive(command) {
       const { transactionId, operation } = command;
-      if (operation === 'cancel') return isOther(command) ? { kind: 'cancel', stopped: null } : cancel(transactionId);
+      // A list of networks that is on trial has begun, so a cancel comes too late.
+      const isTooLate = operation === 'cancel' && (isOther(command) || isOnTrial(command));
+      if (operation === 'cancel') return isTooLate ? { kind: 'cancel', stopped: null } : cancel(transactionId);
       const supersedes = isOther(command) && supersede(transactionId);
       remember(issued, transactionId, command.issuedAt, behaviour.memory);
       const answer = answers.get(transactionId);
@@ -198,7 +216,7 @@ export function createDeviceModel({
       if (answer === null || behaviour.silentOperations.has(operation) || isTooOldFor(operation, state)) {
         return { kind: 'ignored' };
       }
-      if (current.has(transactionId)) return { kind: 'underway' };
+      if (current.has(transactionId) || isOnTrial(command)) return { kind: 'underway' };
       const known = waiting.has(transactionId);
       // A repeated command keeps its position in the queue, but gets the new parameters.
       waiting.set(transactionId, command);
@@ -207,6 +225,7 @@ export function createDeviceModel({
 
     begin() {
       const taken = new Set([...current.values()].map(({ lane }) => lane));
+      if (state.trial) taken.add('plain'); // also after a restart, in which the execution was lost
       for (const [transactionId, command] of waiting) {
         const lane = laneOf(command);
         if (taken.has(lane)) continue;
@@ -247,6 +266,34 @@ export function createDeviceModel({
       const end = outcome(execution, download);
       const answer: Answer =
         'error' in end ? { transactionId, status: 'failed', ...end } : { transactionId, status: 'succeeded', ...end };
+      remember(answers, transactionId, answer, behaviour.memory);
+      return answer;
+    },
+
+    tries(transactionId) {
+      const { command, plan } = current.get(transactionId)!;
+      const operation = operations.get(command.operation);
+      const { revertAfter } = command.parameters;
+      if (!operation || operation.download || !operation.tries || typeof revertAfter !== 'number') return false;
+      if (plan.instead || plan.fails || refusal(command, plan)) return false;
+      const former = { [operation.tries]: state[operation.tries] };
+      operation.apply(state, command.parameters, peers);
+      state.trial = { transactionId, issuedAt: command.issuedAt, revertAfter, former };
+      return true;
+    },
+
+    endTrial(isReached) {
+      const { trial } = state;
+      if (!trial) return undefined;
+      delete state.trial;
+      if (!isReached) Object.assign(state, trial.former);
+      const { transactionId, issuedAt } = trial;
+      if ((issued.get(transactionId) ?? issuedAt) !== issuedAt) return undefined;
+      current.delete(transactionId);
+      remember(issued, transactionId, issuedAt, behaviour.memory);
+      const answer: Answer = isReached
+        ? { transactionId, status: 'succeeded' }
+        : { transactionId, status: 'failed', error: failure('REVERTED', NOT_REACHED) };
       remember(answers, transactionId, answer, behaviour.memory);
       return answer;
     },

@@ -4,8 +4,10 @@ import type { Chances } from '../faults/chances.ts';
 import type { Patience } from '../files/download.ts';
 import type { DownloadFolder } from '../files/download-folder.ts';
 import type { ConditionsNow } from '../mqtt/conditions.ts';
+import type { Conformance } from '../mqtt/conformance.ts';
 import type { Link, LinkOptions } from '../mqtt/link.ts';
 import type { DeviceEvent } from '../mqtt/messages.ts';
+import type { Reconnector } from '../mqtt/reconnector.ts';
 import type { Certificate } from '../mqtt/wire.ts';
 import type { Look } from '../promises/looks.ts';
 import type { Range } from '../random.ts';
@@ -22,6 +24,10 @@ export interface Device extends AsyncDisposable {
   readonly deviceId: string;
   readonly events: EventEmitter<DeviceEvents>;
   readonly online: boolean;
+  /** Says whether it connects by itself: it waits before its next attempt, or makes one. */
+  readonly reconnector: Pick<Reconnector, 'isTrying'>;
+  /** Is told when the service was restored from a backup, and repeats attempts of commands. */
+  readonly conformance: Pick<Conformance, 'restored'>;
   /** The address of the present connection, or of the next one. */
   readonly address: string;
   /** Activation, networks, language, Bluetooth, software and firmware as commands have set them. */

@@ -10,6 +10,21 @@ export interface InstalledSoftware {
   readonly size: number;
 }
 
+/**
+ * A list of networks that the device tries. The device has stored it with the former list, so that a restart in the
+ * middle leads to an answer, too.
+ */
+export interface Trial {
+  readonly transactionId: number;
+  readonly issuedAt: string;
+  /** Seconds in which the device has to reach the service with the new list. */
+  readonly revertAfter: number;
+  /** How often the device has restarted with the new list. */
+  readonly restarts?: number;
+  /** The part of the state that the device takes again otherwise. */
+  readonly former: Partial<Pick<DeviceState, 'networks' | 'apns'>>;
+}
+
 /** The state of a device. Only operations, and peers that come and go, change it. */
 export interface DeviceState {
   activation: { applicationId: string; clientId: string } | null;
@@ -22,6 +37,8 @@ export interface DeviceState {
   /** BCP 47. */
   lang: string;
   bluetooth: Bluetooth;
+  /** The networks that the device tries now; undefined when it has settled on its networks. */
+  trial?: Trial | undefined;
 }
 
 /** The state of a device before its first command. */

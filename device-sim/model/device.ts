@@ -2,13 +2,12 @@ import { EventEmitter } from 'node:events';
 import { type Chances, createChances } from '../faults/chances.ts';
 import { type Conformance, createConformance } from '../mqtt/conformance.ts';
 import type { Inbound, Link } from '../mqtt/link.ts';
-import { type Answer, type DeviceEvent, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
+import { type Answer, type DeviceEvent, parseCommand, parseOther } from '../mqtt/messages.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
 import { createRandom, deriveSeed } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { type Answering, createAnswering } from './answering.ts';
-import { FLAT } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
@@ -21,6 +20,7 @@ import { PeerWatch } from './peer-watch.ts';
 import { createPlans, type Plans } from './plans.ts';
 import { SideTasks } from './side-tasks.ts';
 import { createStatusReport, type StatusReport, statusReader } from './status.ts';
+import { RunningTrial } from './trial.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';
 
@@ -38,28 +38,28 @@ class SimulatedDevice implements Device {
   readonly #timers: Timers;
   readonly #model: DeviceModel;
   readonly #link: Link;
-  readonly #reconnector: Reconnector;
+  readonly reconnector: Reconnector;
   readonly #status: StatusReport;
   readonly #chances: Chances;
   readonly #plans: Plans;
   readonly #deviceFaults: DeviceFaults | undefined;
   readonly #answering: Answering;
-  readonly #conformance: Conformance;
+  readonly conformance: Conformance;
   #events: EventEmitter<DeviceEvents> | undefined;
   #sideTasks: SideTasks | undefined;
   #executor: Executor | undefined;
   readonly #peers: PeerWatch;
-  #batteryIsLow = false;
   /** Milliseconds for which the device stays switched off once its connection has ended; undefined while it is on. */
   #off: number | undefined;
-  /** Whether it does not start any more, so that it cannot connect. */
+  #trial: RunningTrial | undefined;
+  /** Whether it does not start any more, or has no network, so that it cannot connect. */
   #isDead = false;
   /** Stopped executions that are still removing their files. */
   #leaving: Promise<unknown>[] = [];
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: DeviceOptions) {
-    const { deviceId, credential, url, seed = 1, clean = false, timers = systemTimers, journal } = options;
+    const { deviceId, seed = 1, clean = false, timers = systemTimers, journal } = options;
     const equipment: Equipment = { ...plainEquipment, ...options.equipment };
     this.#options = options;
     this.deviceId = deviceId;
@@ -77,19 +77,16 @@ class SimulatedDevice implements Device {
       memory: journal?.memory,
     });
     this.#peers = new PeerWatch(this.#model, seed, (type, peer) => this.#theSideTasks().tell(type, peer));
-    this.#conformance = createConformance({ memory: this.#behaviour.memory, look: options.look });
+    this.conformance = createConformance({ memory: this.#behaviour.memory, look: options.look });
     this.#link = (options.createLink ?? createLink)({
-      url,
-      deviceId,
-      credential,
-      certificate: options.certificate,
+      ...options,
       clean,
       timers,
       network: options.conditions && { conditions: options.conditions, random: createRandom(deriveSeed(seed, 11)) },
       onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
       onForeign: (topic) =>
         this.#tellWatchers('violation', [`a message came on ${topic}, which is not a topic of device ${deviceId}`]),
-      onBatch: () => this.#conformance.batch(),
+      onBatch: () => this.conformance.batch(),
       onOnline: (sessionPresent) => this.#online(sessionPresent),
       onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
     });
@@ -106,7 +103,7 @@ class SimulatedDevice implements Device {
       onAcknowledged: (answer) => this.#tellWatchers('acknowledged', [answer]),
     });
     this.#deviceFaults = this.#chances.isPlain ? undefined : this.#makeDeviceFaults();
-    this.#reconnector = createReconnector({
+    this.reconnector = createReconnector({
       open: () => (this.#deviceFaults ?? this.#link).open(),
       attempts: options.connectAttempts ?? 1,
       pause: options.reconnect,
@@ -115,12 +112,13 @@ class SimulatedDevice implements Device {
       timers,
       onRefused: (error) => this.#tellWatchers('refused', [error]),
     });
-    const isLow = (): boolean => this.#batteryIsLow;
+    const worn = () => this.#deviceFaults?.worn() ?? {};
     this.#status = createStatusReport({
-      read: statusReader({ state: () => this.#model.state, total: equipment.storage, seed, timers, isLow }),
+      read: statusReader({ state: () => this.#model.state, total: equipment.storage, seed, timers, worn }),
       isOnline: () => this.#link.online,
       publish: (payload) => this.#link.publish('status', payload, () => this.#settle()),
     });
+    if (this.#model.state.trial) this.#theTrial().restarts(0);
   }
 
   get events(): EventEmitter<DeviceEvents> {
@@ -146,7 +144,7 @@ class SimulatedDevice implements Device {
 
   get outstanding(): number {
     return (
-      (this.#executor?.outstanding() ?? 0) +
+      (this.#executor?.outstanding() ?? this.#model.unfinished()) +
       (this.#sideTasks?.size ?? 0) +
       this.#answering.size +
       (this.#status.due ? 1 : 0) +
@@ -183,11 +181,11 @@ class SimulatedDevice implements Device {
   }
 
   connect(): Promise<void> {
-    return this.#isDead ? Promise.resolve() : this.#reconnector.connect();
+    return this.#isDead ? Promise.resolve() : this.reconnector.connect();
   }
 
   async disconnect(): Promise<void> {
-    this.#reconnector.stop();
+    this.reconnector.stop();
     await this.#link.close();
   }
 
@@ -200,7 +198,7 @@ class SimulatedDevice implements Device {
   }
 
   async drop(): Promise<void> {
-    this.#reconnector.stop();
+    this.reconnector.stop();
     await this.#link.cut();
   }
 
@@ -209,8 +207,9 @@ class SimulatedDevice implements Device {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#reconnector.stop();
+    this.reconnector.stop();
     this.#deviceFaults?.stop();
+    this.#trial?.stop();
     await Promise.all([...this.#leaving, this.#executor?.stop(), this.#sideTasks?.stop()]);
     // A decision that comes later must not begin another command.
     this.#executor = undefined;
@@ -226,18 +225,14 @@ class SimulatedDevice implements Device {
 
   #theSideTasks(): SideTasks {
     this.#sideTasks ??= new SideTasks({
-      deviceId: this.deviceId,
+      ...this.#options,
       link: this.#link,
       seed: this.#seed,
       chances: this.#chances,
       uploadFailureRate: this.#behaviour.uploadFailureRate,
       fileSize: this.#behaviour.fileSize,
-      downloads: this.#options.downloads,
-      trustedKeys: this.#options.trustedKeys,
-      patience: this.#options.patience,
       timers: this.#timers,
       wrongBy: () => (this.#deviceFaults?.wrongBy() ?? 0) + (this.#options.clockError?.() ?? 0),
-      conditions: this.#options.conditions,
       isLate: this.#deviceFaults?.isLate,
       tellWatchers: (name, what) => this.#tellWatchers(name, what),
       onSettled: () => this.#settle(),
@@ -247,20 +242,18 @@ class SimulatedDevice implements Device {
   }
 
   #makeDeviceFaults(): DeviceFaults {
-    const { url, credential, phase } = this.#options;
     return createDeviceFaults({
-      url,
-      deviceId: this.deviceId,
-      credential,
+      ...this.#options,
       link: this.#link,
       timers: this.#timers,
       chances: this.#chances,
-      phase,
       planOf: this.#plans.find,
       powerOff: (milliseconds, forgets) => this.#powerOff(milliseconds, forgets),
-      die: (isDead) => this.#die(isDead),
-      lowBattery: () => this.#reportLowBattery(),
-      look: this.#options.look,
+      die: (isDead) => this.#vanish(isDead, () => this.#powerOff(0, 'unfinished')),
+      strand: (isStranded) => this.#vanish(isStranded, () => void this.disconnect()),
+      loseConnection: () => this.loseConnection(),
+      reportStatus: () => this.#status.changes(),
+      tell: (type, data) => this.tell(type, data),
       onPlayed: (fault, occasion) => this.#tellWatchers('fault', [fault, occasion]),
       onViolation: (text) => this.#tellWatchers('violation', [text]),
     });
@@ -280,6 +273,7 @@ class SimulatedDevice implements Device {
       },
       onPassage: (passage) => this.#tellWatchers('download', [passage]),
       onAnswer: (answer, repeated) => this.#conclude(answer, repeated),
+      onTrial: () => this.#theTrial().begin(),
       onSettled: () => this.#settle(),
     });
     return this.#executor;
@@ -290,11 +284,13 @@ class SimulatedDevice implements Device {
     this.#answering.online();
     this.#sideTasks?.online();
     this.#tellWatchers('online', [sessionPresent]);
+    this.#trial?.online();
   }
 
   #offline(reason: string, wasOnline: boolean): void {
-    this.#conformance.disconnected();
-    const expected = this.#reconnector.lost(this.#off);
+    this.conformance.disconnected();
+    // A new list of networks is tried at once.
+    const expected = this.reconnector.lost(this.#off ?? (this.#model.state.trial && wasOnline ? 0 : undefined));
     this.#off = undefined;
     if (wasOnline) this.#tellWatchers('offline', [reason, expected]);
     else if (!expected) this.#tellWatchers('unopened', []);
@@ -310,6 +306,7 @@ class SimulatedDevice implements Device {
     this.#leaving.push(this.#executor?.stop() ?? Promise.resolve());
     this.#executor = undefined;
     this.#model.forget(forgets);
+    this.#trial?.restarts(milliseconds);
     if (forgets === 'everything') {
       this.#leaving.push(this.#sideTasks?.forget() ?? Promise.resolve());
       this.#answering.forget();
@@ -319,17 +316,25 @@ class SimulatedDevice implements Device {
     this.loseConnection();
   }
 
-  #die(isDead: boolean): void {
-    this.#isDead = isDead;
-    if (!isDead) return void this.connect().catch(() => undefined);
-    this.#reconnector.stop();
-    this.#powerOff(0, 'unfinished');
+  /** The device has no power or no network any more, after `go`; or it has it again. */
+  #vanish(isGone: boolean, go: () => void): void {
+    this.#isDead = isGone;
+    if (!isGone) return void this.connect().catch(() => undefined);
+    this.reconnector.stop();
+    go();
   }
 
-  #reportLowBattery(): void {
-    this.#batteryIsLow = true;
-    this.#status.changes();
-    this.#theSideTasks().tell('custom.batteryLow', { level: FLAT.level });
+  #theTrial(): RunningTrial {
+    this.#trial ??= new RunningTrial({
+      model: this.#model,
+      link: this.#link,
+      timers: this.#timers,
+      journal: this.#options.journal,
+      faults: () => this.#deviceFaults,
+      conclude: (answer) => this.#conclude(answer, false),
+      work: () => this.#theExecutor().work(),
+    });
+    return this.#trial;
   }
 
   #reportProcessing(transactionId: number, progress: number): void {
@@ -339,13 +344,14 @@ class SimulatedDevice implements Device {
 
   #conclude(answer: Answer, repeated: boolean): void {
     if (!repeated) {
-      const issuedAt = this.#model.issuedAt(answer.transactionId);
-      this.#options.journal?.record({ answer, issuedAt }, this.#model.state);
+      this.#options.journal?.record({ answer, issuedAt: this.#model.issuedAt(answer.transactionId) }, this.state);
       // Before the answer, because a customer who gets the result may read the status at once, and must see its effect.
       this.#status.changes();
     }
     this.#answering.say(answer, this.#plans.find(answer.transactionId), repeated);
-    if (!repeated) this.#peers.report();
+    if (repeated) return;
+    this.#deviceFaults?.concluded(answer);
+    this.#peers.report();
   }
 
   /** Called when the decisions about a command, which it waited for, were made. */
@@ -361,16 +367,10 @@ class SimulatedDevice implements Device {
 
   #receive(topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
     if (topic === 'commands') return this.#receiveCommand(payload, dup, messageId);
-    if (topic === 'responses') {
-      const response = parseResponse(payload);
-      if (typeof response === 'string') this.#tellWatchers('violation', [`an unreadable response: ${response}`]);
-      else this.#sideTasks?.receive(response);
-    } else {
-      const complaint = parseComplaint(payload);
-      if (typeof complaint === 'string')
-        this.#tellWatchers('violation', [`an unreadable message on errors: ${complaint}`]);
-      else this.#tellWatchers('complaint', [complaint, this.#answering.isProvoked()]);
-    }
+    const outcome = parseOther(topic, payload);
+    if (typeof outcome === 'string') this.#tellWatchers('violation', [outcome]);
+    else if ('topic' in outcome) this.#tellWatchers('complaint', [outcome, this.#answering.isProvoked()]);
+    else this.#sideTasks?.receive(outcome);
     return undefined;
   }
 
@@ -380,13 +380,13 @@ class SimulatedDevice implements Device {
       this.#tellWatchers('violation', [`an unreadable command: ${command}`]);
       return undefined;
     }
-    const fault = this.#conformance.fault(command, dup);
+    const fault = this.conformance.fault(command, dup);
     if (fault) this.#tellWatchers('violation', [fault]);
     const { transactionId } = command;
     const mayHold = this.#deviceFaults !== undefined && this.#chances.can('answers-before-puback');
     if (mayHold && command.operation !== 'cancel') this.#answering.hold(transactionId, messageId);
     const reaction = this.#theExecutor().receive(command);
-    const overrun = this.#conformance.overrun(reaction === 'repeat');
+    const overrun = this.conformance.overrun(reaction === 'repeat');
     if (overrun !== undefined) this.#tellWatchers('overrun', [overrun]);
     // A device that is switched off acknowledges nothing.
     if (this.#off !== undefined) return 'hold';

@@ -27,6 +27,7 @@ export function createExecutor({
   onProgress,
   onPassage,
   onAnswer,
+  onTrial,
   onSettled,
 }: {
   model: DeviceModel;
@@ -44,6 +45,8 @@ export function createExecutor({
   onPassage: (passage: Passage) => void;
   /** Called with each answer; `repeated`: it answers a repetition of a command that was carried out before. */
   onAnswer: (answer: Answer, repeated: boolean) => void;
+  /** Called when the device tries a list of networks: its answer does not come from here. */
+  onTrial: () => void;
   /** Called when a command or download has ended, with or without an answer. */
   onSettled: () => void;
 }): Executor {
@@ -68,12 +71,21 @@ export function createExecutor({
     work();
   }
 
+  /** Undefined: the device tries the list of the command, and answers later. */
+  function finish(transactionId: number): Answer | undefined {
+    if (!model.tries(transactionId)) return model.finish(transactionId);
+    onTrial();
+    return undefined;
+  }
+
   function carryOut({ command: { transactionId }, plan: { latency } }: Execution): Answer | undefined {
     if (behaviour.reportProcessing) onProgress(transactionId, 0);
-    if (latency === 0) return model.finish(transactionId);
+    if (latency === 0) return finish(transactionId);
     const cancel = timers.after(latency, () => {
       stops.delete(transactionId);
-      conclude(transactionId);
+      const answer = finish(transactionId);
+      if (answer) onAnswer(answer, false);
+      work();
     });
     stops.set(transactionId, cancel);
     return undefined;

@@ -21,6 +21,8 @@ export interface Operation {
     parameters: Parameters,
     peers: readonly Peer[],
   ) => Record<string, unknown> | undefined;
+  /** The part of the state that the command changes, if the device may go back to the former one by itself. */
+  readonly tries?: 'networks' | 'apns';
   readonly download?: undefined;
 }
 

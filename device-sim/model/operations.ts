@@ -72,6 +72,7 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
   [
     'setApn',
     {
+      tries: 'apns',
       fault({ apns }) {
         const entries = records(apns);
         if (!entries || entries.length > 32) return 'apns is not a list of at most 32 entries';
@@ -89,6 +90,7 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
   [
     'setWifi',
     {
+      tries: 'networks',
       fault({ networks }) {
         const entries = records(networks);
         if (!entries) return 'networks is not a list of entries';

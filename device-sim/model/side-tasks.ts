@@ -22,13 +22,13 @@ interface SideTasksParts {
   /** The share of uploads that break off. */
   uploadFailureRate: number;
   fileSize: Range;
-  downloads: DownloadFolder | undefined;
-  trustedKeys: readonly KeyObject[] | undefined;
-  patience: Partial<Patience> | undefined;
+  downloads?: DownloadFolder | undefined;
+  trustedKeys?: readonly KeyObject[] | undefined;
+  patience?: Partial<Patience> | undefined;
   timers: Timers;
   wrongBy: (() => number) | undefined;
   /** The network of the device, if it may be bad. */
-  conditions: ConditionsNow | undefined;
+  conditions?: ConditionsNow | undefined;
   isLate: ((key: string) => boolean) | undefined;
   tellWatchers: <Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]) => void;
   onSettled: () => void;

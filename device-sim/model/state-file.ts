@@ -7,11 +7,11 @@ import type { DeviceState } from './device-state.ts';
 export interface Journal {
   /** The stored memory, or undefined for a new device. */
   readonly memory: DeviceMemory | undefined;
-  /** Called after each execution, before its answer is sent. */
-  record(remembered: Remembered, state: Readonly<DeviceState>): void;
+  /** Called after each execution, before its answer is sent; without an answer when the device tries networks. */
+  record(remembered: Remembered | undefined, state: Readonly<DeviceState>): void;
 }
 
-interface Line extends Remembered {
+interface Line extends Partial<Remembered> {
   state: DeviceState;
 }
 
@@ -47,7 +47,10 @@ export function createStateFile({
   writeFileSync(`${file}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   renameSync(`${file}.new`, file);
   return {
-    memory: last && { state: last.state, answers: lines.map(({ answer, issuedAt }) => ({ answer, issuedAt })) },
+    memory: last && {
+      state: last.state,
+      answers: lines.flatMap(({ answer, issuedAt }) => (answer ? [{ answer, issuedAt }] : [])),
+    },
     record: (remembered, state) => appendFileSync(file, `${JSON.stringify({ ...remembered, state })}\n`),
   };
 }

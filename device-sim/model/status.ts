@@ -1,6 +1,6 @@
 import { createRandom, deriveSeed, draw } from '../random.ts';
 import type { Timers } from '../timers.ts';
-import { type Charge, createBattery, FLAT } from './battery.ts';
+import { type Charge, createBattery } from './battery.ts';
 import type { DeviceState } from './device-state.ts';
 import { freeStorage } from './software.ts';
 
@@ -9,7 +9,7 @@ type Status = Readonly<Record<string, unknown>>;
 /** The status of a device (contract, section 2). `total`: bytes of storage; `rssi`: dBm. */
 export function statusOf(
   state: Readonly<DeviceState>,
-  { total, battery, rssi }: { total: number; battery: Charge; rssi: number },
+  { total, battery, rssi, filled = 0 }: { total: number; battery: Charge; rssi: number; filled?: number },
 ): Status {
   const { lang, firmwareVersion, managementClientVersion, networks, bluetooth } = state;
   // The device joins the first network in the list.
@@ -19,7 +19,7 @@ export function statusOf(
     firmwareVersion,
     managementClientVersion,
     battery,
-    storage: { total, free: freeStorage(state, total) },
+    storage: { total, free: Math.round(freeStorage(state, total) * (1 - filled)) },
     network: { type: ssid === undefined ? 'mobile' : 'wifi', ssid: ssid ?? null, rssi },
     bluetooth: { enabled: bluetooth.enabled },
     software: Object.entries(state.software).map(([name, { version, versionCode }]) => ({
@@ -42,25 +42,28 @@ export interface StatusReport {
 
 /**
  * Reads the status of a device that is switched on now: its battery is charged and discharged as time goes by. `total`:
- * bytes of storage. `isLow`: whether the battery is nearly empty.
+ * bytes of storage. `worn`: the battery as faults have left it, and the share of the free storage that they have filled.
  */
 export function statusReader({
   state,
   total,
   seed,
   timers,
-  isLow,
+  worn,
 }: {
   state: () => Readonly<DeviceState>;
   total: number;
   seed: number;
   timers: Timers;
-  isLow: () => boolean;
+  worn: () => { charge?: Charge | undefined; filled?: number };
 }): () => Status {
   const switchedOn = timers.now();
   const battery = createBattery(createRandom(deriveSeed(seed, 7)));
   const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
-  return () => statusOf(state(), { total, battery: isLow() ? FLAT : battery(timers.now() - switchedOn), rssi });
+  return () => {
+    const { charge = battery(timers.now() - switchedOn), filled = 0 } = worn();
+    return statusOf(state(), { total, battery: charge, rssi, filled });
+  };
 }
 
 export function createStatusReport({

@@ -18,6 +18,11 @@ export interface Conformance {
    */
   fault(command: Command, dup: boolean): string | undefined;
   /**
+   * To be called when the service was restored from a backup. It counts the attempts of that time on; the number of a command
+   * still belongs to no other command.
+   */
+  restored(): void;
+  /**
    * To be called before the commands that arrived in one piece. The service sent all of them before it could get a
    * PUBACK for one of them, so only they count for the limit.
    */
@@ -38,6 +43,7 @@ export function createConformance({
 }): Conformance {
   const attempts = new Map<number, { attempt: number; issuedAt: string }>();
   let highest = 0;
+  let wasRestored = false;
   let unconfirmed = 0;
 
   return {
@@ -55,7 +61,7 @@ export function createConformance({
       const before = known && isSame ? known.attempt : 0;
       remember(attempts, transactionId, { attempt, issuedAt }, memory);
       if (known) look('command-attempt');
-      if (known && !isSame && attempt > 1)
+      if (known && !isSame && (attempt > 1 || wasRestored))
         return `command ${transactionId} came again with issuedAt ${issuedAt} instead of ${known.issuedAt}`;
       if (highest > 0) look('command-order');
       if (transactionId < highest) return `command ${transactionId} came after command ${highest}`;
@@ -63,6 +69,10 @@ export function createConformance({
       return attempt > before
         ? undefined
         : `command ${transactionId} came again with attempt ${attempt}, after attempt ${before}`;
+    },
+    restored() {
+      wasRestored = true;
+      for (const known of attempts.values()) known.attempt = 0;
     },
     batch() {
       unconfirmed = 0;

@@ -37,11 +37,14 @@ class Lane {
   }
 
   add(chunk: Buffer): void {
-    const { delay = { min: 0, max: 0 }, bytesPerSecond = null } = this.#conditions() ?? {};
+    const { delay = { min: 0, max: 0 }, bytesPerSecond = null, medium } = this.#conditions() ?? {};
     const now = this.#timers.now();
     const sending = bytesPerSecond === null ? 0 : (1000 * chunk.length) / bytesPerSecond;
+    const travel = draw(this.#random, delay);
     // A chunk is sent after the one before it, and then travels. None overtakes another.
-    const due = Math.max(now + draw(this.#random, delay), this.#lastDue) + sending;
+    const due = medium
+      ? Math.max(medium.take(now, sending) + travel, this.#lastDue)
+      : Math.max(now + travel, this.#lastDue) + sending;
     this.#lastDue = due;
     if (due <= now && this.#queue.length === 0 && !this.#isHeld) {
       this.#deliver(chunk);

@@ -85,7 +85,7 @@ export function parseComplaint(payload: Uint8Array): Complaint | string {
 }
 
 /** Reads a message of the topic `responses`. A returned string says what is wrong with the payload. */
-export function parseResponse(payload: Uint8Array): Response | string {
+function parseResponse(payload: Uint8Array): Response | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
   const { requestId, data, error } = value;
@@ -94,4 +94,12 @@ export function parseResponse(payload: Uint8Array): Response | string {
   const { code, message } = error;
   if (typeof code !== 'string' || typeof message !== 'string') return 'code or message is missing';
   return { requestId, answer: { error: { code, message } } };
+}
+
+/** Reads a message that is no command. A text says what is wrong with it. */
+export function parseOther(topic: 'responses' | 'errors', payload: Uint8Array): Response | Complaint | string {
+  const [name, parse] =
+    topic === 'responses' ? (['response', parseResponse] as const) : (['message on errors', parseComplaint] as const);
+  const outcome = parse(payload);
+  return typeof outcome === 'string' ? `an unreadable ${name}: ${outcome}` : outcome;
 }

@@ -11,8 +11,8 @@ import { type Wire, type WireEnd, wireTo } from './wire.ts';
 const FAREWELL_MILLISECONDS = 2000;
 /** From opening the socket until connected and subscribed. */
 const OPENING_MILLISECONDS = 30_000;
-/** Milliseconds between two pings, well below the keep-alive. If nothing arrives between two, the connection is dead. */
-const pingMilliseconds = (): number => keepAliveSeconds() * 750;
+/** The part of the keep-alive after which a device pings. If nothing arrives between two pings, the connection is dead. */
+const PING_PART = 3 / 4;
 
 /** `opening`: until CONNACK; `subscribing`: until SUBACK; `leaving`: nothing may follow a DISCONNECT [MQTT-3.14.4-2]. */
 type State = 'closed' | 'opening' | 'subscribing' | 'online' | 'leaving';
@@ -235,7 +235,13 @@ class MqttLink implements Link, WireEnd {
     }
     this.#pinged = true;
     this.#send({ cmd: 'pingreq' });
-    this.#cancelTimer = this.#options.timers.after(pingMilliseconds(), () => this.#ping());
+    this.#pingLater();
+  }
+
+  #pingLater(): void {
+    const seconds = keepAliveSeconds();
+    // A keep-alive of 0 is none (MQTT 3.1.1, 3.1.2.10).
+    if (seconds > 0) this.#cancelTimer = this.#options.timers.after(seconds * 1000 * PING_PART, () => this.#ping());
   }
 
   #accepted(sessionPresent: boolean): void {
@@ -250,7 +256,7 @@ class MqttLink implements Link, WireEnd {
   #becomeOnline(sessionPresent: boolean): void {
     this.#state = 'online';
     this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.timers.after(pingMilliseconds(), () => this.#ping());
+    this.#pingLater();
     if (this.#options.clean) this.#outbox.unsend();
     // With the packet ids of the first time [MQTT-4.4.0-1], and marked as repetitions [MQTT-3.3.1-1].
     for (const [messageId, message] of this.#outbox.sent()) this.#sendMessage(messageId, message, true);

@@ -5,6 +5,8 @@ import { isRefusal } from './link.ts';
 
 /** Keeps a device connected for as long as it should be online. */
 export interface Reconnector {
+  /** Whether the device should be online and is not: it waits before its next attempt, or makes one. */
+  readonly isTrying: boolean;
   connect(): Promise<void>;
   /** The device should be offline from now on: a pause ends, and an attempt in progress is not repeated. */
   stop(): void;
@@ -81,6 +83,9 @@ export function createReconnector({
   }
 
   return {
+    get isTrying() {
+      return trying;
+    },
     async connect() {
       will += 1;
       const mine = will;

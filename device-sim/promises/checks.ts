@@ -46,6 +46,10 @@ export const CHECKS = {
     figure: 'wrong',
     about: 'a transaction ends with SUPERSEDED only if a newer command may supersede',
   },
+  'result-reverted': {
+    figure: 'wrong',
+    about: 'a transaction fails with REVERTED only by its own `revertAfter`, and not before its time',
+  },
   'result-record': { figure: 'wrong', about: 'the transaction record agrees with its webhook' },
   'ids-once': { figure: 'reused', about: 'no two requests get one transactionId' },
   // Webhooks.

@@ -40,6 +40,7 @@ export const OF_APPLICATIONS: readonly Promised[] = [
     'webhook-former-key',
     'promises',
   ),
+  tested('Webhooks come in no fixed order; their `timestamp` puts them in order.', 'webhooks', 'flow/events.test.ts'),
   seen('`timestamp` is the time of the event.', 'webhooks', 'webhook-timestamp', ['smoke', 'promises']),
   seen('`type` and `deviceId` of a webhook are those of its transaction.', 'webhooks', 'result-envelope', 'smoke'),
   seen(
@@ -121,6 +122,17 @@ export const OF_APPLICATIONS: readonly Promised[] = [
     'commands-that-expire',
     'result-superseded',
     'promises',
+  ),
+  seen(
+    'With `revertAfter` a device that its new networks cut off comes back with the former ones, and says `REVERTED`.',
+    'networks-that-a-device-tries',
+    'result-reverted',
+    'promises',
+  ),
+  tested(
+    'The networks of a device that has answered `REVERTED` are the former ones, also for a rollout that gives them back.',
+    'networks-that-a-device-tries',
+    'rollouts/revert-after.test.ts',
   ),
   tested(
     'The first answer after `EXPIRED`, `NO_ANSWER` or `SUPERSEDED` is kept as `late`.',

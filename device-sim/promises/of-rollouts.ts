@@ -59,6 +59,41 @@ export const OF_ROLLOUTS: readonly Promised[] = [
     'the-numbers-to-choose-and-why',
     'rollouts/stages.test.ts',
   ),
+  tested(
+    'With `confirm` a success is final only when the device was heard of 30 seconds after its result.',
+    'when-a-success-is-final',
+    'rollouts/confirm.test.ts',
+  ),
+  tested(
+    'A device that is not seen again in time has failed with `SILENT`, and without the version with `VERSION_LOST`.',
+    'when-a-success-is-final',
+    'rollouts/confirm.test.ts',
+  ),
+  tested(
+    'No device counts as silent while the service could not hear it.',
+    'when-a-success-is-final',
+    'rollouts/confirm.test.ts',
+  ),
+  tested(
+    'A health rule pauses the rollout when the devices with the release are less well than it allows.',
+    'health-of-a-stage',
+    'rollouts/health.test.ts',
+  ),
+  tested(
+    'A rule against the waiting devices stops nothing in an outage that hits both.',
+    'health-of-a-stage',
+    'rollouts/health.test.ts',
+  ),
+  tested(
+    'The next stage begins only when each health rule has seen enough devices.',
+    'health-of-a-stage',
+    'rollouts/health.test.ts',
+  ),
+  tested(
+    'Reconnections, events, failures of other commands, battery and storage are measured for each device.',
+    'health-of-a-stage',
+    'rollouts/health-measures.test.ts',
+  ),
   tested('`resume` accepts the failures so far.', 'pauses-and-stops', 'rollouts/stops.test.ts'),
   tested(
     'A pause takes back what was never published, and holds what was.',
@@ -69,5 +104,10 @@ export const OF_ROLLOUTS: readonly Promised[] = [
     'A window follows the clocks of its zone when they are put forward or back.',
     'windows-and-time-zones',
     'rollouts/window.test.ts',
+  ),
+  tested(
+    'After a restore a rollout that had run is paused before devices can connect.',
+    'pauses-and-stops',
+    'rollouts/life.test.ts',
   ),
 ];

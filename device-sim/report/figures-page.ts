@@ -2,60 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, Registry } from 'prom-client';
-import { STAGES } from '../customer/figures.ts';
 import { UsageError } from '../usage-error.ts';
-import { FIGURES, numberOf } from './figure-names.ts';
-import type { Chapter } from './record.ts';
+import { RUN_METRICS, type Shown } from './run-metrics.ts';
 
-const PERCENTS = [50, 90, 99, 100];
 /** The path at which Prometheus looks for metrics. */
 const PATH = '/metrics';
 
-/** The state of a run, as far as the page shows it. */
-interface Shown {
-  chapters(): readonly Chapter[];
-  standing(): readonly {
-    readonly expectation: { readonly text: string; readonly phase: string | null };
-    readonly holds: boolean;
-  }[];
-}
-
 /** The figures of a run as metrics of Prometheus, while the run goes on. */
-async function metricsOf({ chapters, standing }: Shown): Promise<string> {
+async function metricsOf(run: Shown): Promise<string> {
   const registry = new Registry();
-  const registers = [registry];
-  const figure = new Gauge({
-    name: 'lapelsim_figure',
-    help: 'A figure of the run until now, by its name in expectations and by phase; `run` is the whole run',
-    labelNames: ['figure', 'phase'],
-    registers,
-  });
-  const latency = new Gauge({
-    name: 'lapelsim_latency_seconds',
-    help: 'Time from a request to a stage of its transaction, by percent of the transactions that were not slower',
-    labelNames: ['stage', 'percent', 'phase'],
-    registers,
-  });
-  const holds = new Gauge({
-    name: 'lapelsim_expectation_holds',
-    help: 'Whether an expectation holds until now: 1, or 0',
-    labelNames: ['expectation', 'phase'],
-    registers,
-  });
-  for (const chapter of chapters()) {
-    const { name: phase } = chapter;
-    for (const name of Object.keys(FIGURES)) {
-      const value = numberOf({ kind: 'count', name, detail: null }, chapter);
-      if (value !== undefined) figure.set({ figure: name, phase }, value);
-    }
-    for (const stage of STAGES)
-      for (const percent of PERCENTS) {
-        const value = numberOf({ kind: 'latency', percent, stage }, chapter);
-        if (value !== undefined) latency.set({ stage, percent: String(percent), phase }, value / 1000);
-      }
+  for (const { name, about, labels, read } of RUN_METRICS) {
+    const gauge = new Gauge({ name, help: about, labelNames: labels, registers: [registry] });
+    for (const point of read(run)) gauge.set(point.labels, point.value);
   }
-  for (const { expectation, holds: isMet } of standing())
-    holds.set({ expectation: expectation.text, phase: expectation.phase ?? 'run' }, isMet ? 1 : 0);
   return registry.metrics();
 }
 

@@ -2,6 +2,7 @@ import { checkShape, type Fault, type Path } from './check-shape.ts';
 import type { Scenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 import { understand } from './understand.ts';
+import type { Beside } from './value-files.ts';
 
 /** The value without the members at these paths. Items of lists stay in their places. */
 function without(value: unknown, paths: readonly Path[]): unknown {
@@ -23,16 +24,16 @@ const isPrefix = (short: Path, long: Path): boolean => short.every((key, place) 
  * Reads a document as a scenario, or returns all its faults at once: those of its form, and those of its meaning as far as
  * they do not follow from the former.
  */
-export function scenarioOf(value: unknown, exists: (name: string) => boolean): Scenario | Fault[] {
+export function scenarioOf(value: unknown, beside: Beside): Scenario | Fault[] {
   const misshapen = checkShape(value);
-  if (misshapen.length === 0) return understand(value as ScenarioFile, exists);
+  if (misshapen.length === 0) return understand(value as ScenarioFile, beside);
   const rest = without(
     value,
     misshapen.map(({ path }) => path),
   );
   // A faulty item of a list, or a member that is missing, cannot be left out.
   if (checkShape(rest).length > 0) return misshapen;
-  const understood = understand(rest as ScenarioFile, exists);
+  const understood = understand(rest as ScenarioFile, beside);
   if (!Array.isArray(understood)) return misshapen;
   /** The object of a faulty member, and the members beside it, may only seem to be wrong. */
   const isOwn = ({ path }: Fault): boolean =>

@@ -121,6 +121,7 @@ export function devicesOf(group: file.Group) {
     behaviour: behaviourOf(group.behaviour, delay),
     absence: { share: away, window },
     life: lifeOf(group.life),
+    isShared: typeof group.network === 'object' && group.network.shared === true,
     network: limitsOf(group.network),
     clocks: group.clock ? clocksOf(group.clock) : null,
   };

@@ -189,10 +189,11 @@ function act(
     return undefined;
   }
   if (isOperators(action.do)) return operator?.act(action.do, index, phase.name, number);
-  const { release, terms } = action;
+  const { release, terms, values = [] } = action;
+  const row = values[place % Math.max(1, values.length)];
   const doing = action.do as ActionName;
   return customer?.act(
-    { do: doing, number, ...(release && { release }), ...(terms && { terms }) },
+    { do: doing, number, ...(release && { release }), ...(terms && { terms }), ...(row && { values: row }) },
     device.deviceId,
     phase.name,
     due,

@@ -22,10 +22,10 @@ const placed = <Item>(items: readonly Item[] | undefined, path: Path): Placed<It
 
 /** The faults of a rule that can never happen. */
 function faultsOfRule({ item: rule, path }: Placed<file.Fault>, installed: ReadonlySet<string> | null): Fault[] {
-  const { occasion, files = false } = traitOf(rule.fault);
+  const { occasion, files = false, operations: possible } = traitOf(rule.fault);
   const { operations, versions = [] } = rule;
-  const needsFile = files || occasion === 'download';
-  const isPointless = needsFile && operations && !operations.some((name) => FILE_OPERATIONS.includes(name));
+  const needed = files || occasion === 'download' ? FILE_OPERATIONS : possible;
+  const isPointless = needed && operations && !operations.some((name) => needed.includes(name));
   const unknown = versions.flatMap((version, place): Fault[] =>
     installed === null || installed.has(version)
       ? []
@@ -37,7 +37,7 @@ function faultsOfRule({ item: rule, path }: Placed<file.Fault>, installed: Reado
         ],
   );
   if (!isPointless) return unknown;
-  const text = `${rule.fault} can happen at ${FILE_OPERATIONS.join(' and ')} only, and none of these operations downloads a file`;
+  const text = `${rule.fault} can happen at ${needed.join(' and ')} only, and none of these operations ${needed === possible ? 'is that' : 'downloads a file'}`;
   return [{ path: [...path, 'operations'], text }, ...unknown];
 }
 
@@ -56,9 +56,29 @@ function faultsOfTags({ item: { devices }, path }: Placed<file.Action>, groups: 
   });
 }
 
+/** An access point that its devices share although it has no limit that they could notice. */
+function faultsOfSharing(
+  { item: { name, tags = [], network }, path }: Placed<file.Group>,
+  phases: readonly file.Phase[],
+): Fault[] {
+  if (typeof network !== 'object' || !network.shared) return [];
+  const { away, bandwidth, losses, profile = 'good' } = network;
+  const isInPhase = phases.some((phase) =>
+    phase.network?.some(({ groups }) => !groups || [name, ...tags].some((one) => groups.includes(one))),
+  );
+  if (away !== undefined || bandwidth !== undefined || losses !== undefined || profile !== 'good' || isInPhase)
+    return [];
+  return [
+    {
+      path: [...path, 'network', 'shared'],
+      text: 'changes nothing without away, bandwidth, losses, or a network of a phase for this group',
+    },
+  ];
+}
+
 /**
  * Finds the parts of a scenario that test nothing, because they can never happen: a fault of a version that nothing installs,
- * or of downloads at operations without a file; a tag that no group has; a time zone or a file that does not exist. `exists`
+ * or of downloads at operations without a file; a tag that no group has; an access point without limits; a time zone or a file that does not exist. `exists`
  * says whether there is a file of this name.
  */
 export function pointlessIn(given: file.ScenarioFile, exists: (name: string) => boolean): Fault[] {
@@ -72,6 +92,7 @@ export function pointlessIn(given: file.ScenarioFile, exists: (name: string) => 
     ...inPhases.flatMap(({ item, path }) => placed<file.Fault>(item.faults, [...path, 'faults'])),
   ];
   return [
+    ...placed(groups, ['groups']).flatMap((group) => faultsOfSharing(group, phases)),
     ...rules.flatMap((rule) => faultsOfRule(rule, installed)),
     ...actions.flatMap((action) => faultsOfTags(action, groups)),
     ...actions.flatMap(({ item: { window }, path }): Fault[] => {

@@ -6,6 +6,7 @@ import type { Path } from './check-shape.ts';
 import type { Scenario } from './scenario.ts';
 import { ScenarioError, type ScenarioFault } from './scenario-error.ts';
 import type { ScenarioFile } from './scenario-file.ts';
+import { type Beside, NOWHERE } from './value-files.ts';
 
 const written = (path: Path): string =>
   path.map((key, place) => (typeof key === 'number' ? `[${key}]` : place === 0 ? key : `.${key}`)).join('');
@@ -57,9 +58,9 @@ export interface ReadScenario {
 
 /**
  * Reads a scenario (YAML, or JSON, which is YAML). `name` is its name in errors. Throws a ScenarioError with all
- * faults, each with its line and its path. `exists` says whether there is a file that a release names.
+ * faults, each with its line and its path. `beside` has the files that it names.
  */
-export function readScenario(text: string, name: string, exists: (file: string) => boolean = () => true): ReadScenario {
+export function readScenario(text: string, name: string, beside: Beside = NOWHERE): ReadScenario {
   const lines = new LineCounter();
   const document = parsed(text, name, lines);
   const broken = document.errors.slice(0, MOST_FAULTS).map(
@@ -79,7 +80,7 @@ export function readScenario(text: string, name: string, exists: (file: string) 
     );
   };
   const value = valueIn(document, name);
-  const read = scenarioOf(value, exists);
+  const read = scenarioOf(value, beside);
   return Array.isArray(read) ? refuse(read) : { file: value as ScenarioFile, scenario: read };
 }
 
@@ -92,7 +93,10 @@ export function readScenarioFile(path: string): ReadScenario {
     throw new ScenarioError(path, [{ path: '', line: null, text: `cannot be read: ${(error as Error).message}` }]);
   }
   const beside = (name: string): string => resolve(dirname(path), name);
-  const { file, scenario } = readScenario(text, path, (name) => existsSync(beside(name)));
+  const { file, scenario } = readScenario(text, path, {
+    exists: (name) => existsSync(beside(name)),
+    read: (name) => (existsSync(beside(name)) ? readFileSync(beside(name), 'utf8') : undefined),
+  });
   const phases = scenario.phases.map((phase) => ({
     ...phase,
     actions: phase.actions.map((action) =>

@@ -1,4 +1,4 @@
-import type { Release } from '../customer/action.ts';
+import { REVERTIBLE, type Release } from '../customer/action.ts';
 import type { RolloutPlan } from '../customer/rollout-plan.ts';
 import type { RelativeWindow, Window } from '../customer/rollout-window.ts';
 import type { Path } from './check-shape.ts';
@@ -20,11 +20,14 @@ const OF_ROLLOUTS = [
   'devices',
   'stages',
   'ratePerMinute',
+  'maxUnfinished',
   'window',
   'startIn',
   'startAt',
   'abort',
   'retry',
+  'confirm',
+  'health',
   'continuous',
   'preferConnected',
   'approve',
@@ -38,9 +41,16 @@ const OF_OTHERS = [
   'within',
   'groups',
   'share',
+  'values',
 ] as const satisfies readonly (keyof file.Action)[];
 const INSTALLS: readonly string[] = ['installSoftware', 'updateFirmware'];
+/** The operations whose success a device can confirm. */
+const CONFIRMED: readonly string[] = [...INSTALLS, 'setWifi', 'setApn'];
 const MINUTE = 60_000;
+/** Seconds; the service takes no shorter time for a confirmation. */
+const LEAST_CONFIRM = 60;
+/** Seconds; the service takes no shorter time for a health rule. */
+const LEAST_WITHIN = 300;
 const DAY = 24 * 60 * MINUTE;
 
 type Wrong = (path: Path, text: string) => void;
@@ -90,6 +100,7 @@ function stageOf(
     ...(continueWhen && {
       continueWhen: {
         succeededPercent: continueWhen.succeededPercent,
+        ...(continueWhen.minimumResults !== undefined && { minimumResults: continueWhen.minimumResults }),
         ...(continueWhen.soakFor !== undefined && { soakFor: Math.round(seconds(continueWhen.soakFor)) }),
       },
     }),
@@ -97,10 +108,37 @@ function stageOf(
   };
 }
 
+const healthRuleOf = ({ within, ...rule }: NonNullable<file.Action['health']>[number]) => ({
+  ...rule,
+  ...(within !== undefined && { within: Math.round(seconds(within)) }),
+});
+
+/** Reports a time in which no device may try its networks. */
+export function checkRevertAfter({ revertAfter }: file.Action, path: Path, wrong: Wrong): void {
+  if (revertAfter === undefined) return;
+  const whole = seconds(revertAfter);
+  if (!(Number.isInteger(whole) && whole >= 30 && whole <= 3600))
+    wrong([...path, 'revertAfter'], 'must be whole seconds, from 30s to 1h');
+}
+
 /** Reads the action `rollout`; reports what does not fit together. */
 export function rolloutOf(action: file.Action, path: Path, wrong: Wrong): PlannedRollout {
-  const { release, parameters, devices = {}, stages, window, startIn, startAt, retry, abort, label } = action;
-  const { ratePerMinute, expireIn, answerWithin, supersede, continuous, preferConnected } = action;
+  const {
+    release,
+    parameters,
+    devices = {},
+    stages,
+    window,
+    startIn,
+    startAt,
+    retry,
+    confirm,
+    health,
+    abort,
+    label,
+  } = action;
+  const { ratePerMinute, maxUnfinished, expireIn, answerWithin, supersede, continuous, preferConnected } = action;
+  const { revertAfter } = action;
   const operation = action.operation ?? 'installSoftware';
   for (const member of OF_OTHERS)
     if (action[member] !== undefined)
@@ -109,8 +147,16 @@ export function rolloutOf(action: file.Action, path: Path, wrong: Wrong): Planne
     wrong([...path, 'release'], release ? `cannot be given for ${operation}` : `is needed for ${operation}`);
   if (!INSTALLS.includes(operation) !== (parameters !== undefined))
     wrong([...path, 'parameters'], parameters ? `cannot be given for ${operation}` : `is needed for ${operation}`);
+  if (confirm && !CONFIRMED.includes(operation)) wrong([...path, 'confirm'], `cannot be given for ${operation}`);
+  if (revertAfter !== undefined && !REVERTIBLE.includes(operation))
+    wrong([...path, 'revertAfter'], `cannot be given for ${operation}`);
+  checkRevertAfter(action, path, wrong);
+  if (confirm && seconds(confirm.seenAgainWithin) < LEAST_CONFIRM)
+    wrong([...path, 'confirm', 'seenAgainWithin'], 'must be a minute at least');
   if (startIn !== undefined && startAt !== undefined)
     wrong([...path, 'startAt'], 'cannot be given together with startIn');
+  if (typeof ratePerMinute === 'object' && ratePerMinute.from > ratePerMinute.to)
+    wrong([...path, 'ratePerMinute', 'to'], 'must not be less than from');
   const shares = (stages ?? []).reduce((sum, { percent = 0 }) => sum + percent, 0);
   if (shares > 100) wrong([...path, 'stages'], 'have more than 100 percent together');
   const body: RolloutPlan['body'] = {
@@ -119,13 +165,17 @@ export function rolloutOf(action: file.Action, path: Path, wrong: Wrong): Planne
     ...(label !== undefined && { label }),
     ...(stages && { stages: stages.map((stage, at) => stageOf(stage, [...path, 'stages', at], wrong)) }),
     ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(maxUnfinished !== undefined && { maxUnfinished }),
     ...(abort && { abort: abort as NonNullable<RolloutPlan['body']['abort']> }),
     ...(retry && {
       retry: { ...retry, after: Math.round(seconds(retry.after)) } as NonNullable<RolloutPlan['body']['retry']>,
     }),
+    ...(confirm && { confirm: { ...confirm, seenAgainWithin: Math.round(seconds(confirm.seenAgainWithin)) } }),
+    ...(health && { health: health.map(healthRuleOf) as NonNullable<RolloutPlan['body']['health']> }),
     ...(expireIn !== undefined && { expireIn: seconds(expireIn) }),
     ...(answerWithin !== undefined && { answerWithin: seconds(answerWithin) }),
     ...(supersede !== undefined && { supersede }),
+    ...(revertAfter !== undefined && { revertAfter: seconds(revertAfter) }),
     ...(continuous !== undefined && { continuous }),
     ...(preferConnected !== undefined && { preferConnected }),
   };
@@ -146,7 +196,7 @@ export function rolloutOf(action: file.Action, path: Path, wrong: Wrong): Planne
 /** Changes the number of devices of a rollout, and its speed. Its terms, and windows of the day, stay as they are. */
 export function scaleRollout({ after, plan }: PlannedRollout, size: number, faster: number): PlannedRollout {
   const { window, startAt, approve, resume, body } = plan;
-  const { stages, ratePerMinute, abort, retry } = body;
+  const { stages, ratePerMinute, maxUnfinished, abort, retry, confirm, health } = body;
   const number = (value: number): number => Math.max(1, Math.round(value));
   const shorter = (value: number): number => Math.round(value / faster);
   const { window: _, startAt: __, ...rest } = plan;
@@ -167,17 +217,43 @@ export function scaleRollout({ after, plan }: PlannedRollout, size: number, fast
             ...(continueWhen && {
               continueWhen: {
                 ...continueWhen,
+                ...(continueWhen.minimumResults !== undefined && {
+                  minimumResults: number(continueWhen.minimumResults * size),
+                }),
                 ...(continueWhen.soakFor !== undefined && { soakFor: shorter(continueWhen.soakFor) }),
               },
             }),
           })),
         }),
-        ...(ratePerMinute !== undefined && { ratePerMinute: Math.min(100_000, number(ratePerMinute * size * faster)) }),
+        ...(ratePerMinute !== undefined && { ratePerMinute: scaledRate(ratePerMinute, size, faster) }),
+        ...(maxUnfinished !== undefined && { maxUnfinished: Math.min(100_000, number(maxUnfinished * size)) }),
         ...(abort && { abort: { ...abort, minimumResults: number(abort.minimumResults * size) } }),
         ...(retry && { retry: { ...retry, after: shorter(retry.after) } }),
+        ...(health && {
+          health: health.map(({ within, minimumDevices, ...rule }) => ({
+            ...rule,
+            minimumDevices: number(minimumDevices * size),
+            ...(within !== undefined && { within: Math.max(LEAST_WITHIN, shorter(within)) }),
+          })) as NonNullable<RolloutPlan['body']['health']>,
+        }),
+        ...(confirm && {
+          confirm: { ...confirm, seenAgainWithin: Math.max(LEAST_CONFIRM, shorter(confirm.seenAgainWithin)) },
+        }),
       },
     },
   };
+}
+
+/** A rate grows by the number of devices, so that does not depend on the speed. */
+function scaledRate(
+  rate: NonNullable<RolloutPlan['body']['ratePerMinute']>,
+  size: number,
+  faster: number,
+): NonNullable<RolloutPlan['body']['ratePerMinute']> {
+  const scaled = (value: number, by: number): number => Math.min(100_000, Math.max(1, Math.round(value * by)));
+  if (typeof rate === 'number') return scaled(rate, size * faster);
+  const { from, to, doubleAfter } = rate;
+  return { from: scaled(from, size * faster), to: scaled(to, size * faster), doubleAfter: scaled(doubleAfter, size) };
 }
 
 /** A window that counts from the start. One that would be shorter than a minute is left out, because windows have minutes. */

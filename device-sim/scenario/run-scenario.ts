@@ -85,10 +85,12 @@ interface RunOptions {
 
 /** The devices as the fleet needs them. All devices of a group share one object of settings, to save memory. */
 function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): FleetMember[] {
-  const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life, network, clocks, faults }) => {
-    const shared = { group: name, behaviour, absence, equipment, life, network, clocks, faults };
-    return Array.from({ length: count }, () => shared);
-  });
+  const settings = groups.flatMap(
+    ({ name, count, behaviour, absence, equipment, life, isShared, network, clocks, faults }) => {
+      const shared = { group: name, behaviour, absence, equipment, life, isShared, network, clocks, faults };
+      return Array.from({ length: count }, () => shared);
+    },
+  );
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
 }
 
@@ -170,6 +172,11 @@ export async function runScenario({
     onTrouble: (deviceId, text) => troubles.add(`${deviceId}: ${text}`),
   });
   customer?.follow(fleet);
+  control?.onRestored?.(({ begunAgo }) => {
+    customer?.restored(timers.now() - begunAgo);
+    for (const device of fleet.devices) device.conformance.restored();
+  });
+  control?.onAway?.((isAway) => customer?.receiver.suspend(isAway));
   const serviceFaults =
     control &&
     createServiceFaults({

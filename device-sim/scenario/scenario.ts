@@ -1,4 +1,5 @@
 import type { Release, Terms } from '../customer/action.ts';
+import type { Values } from '../customer/call-contents.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import type { Absence } from '../fleet/absences.ts';
@@ -44,6 +45,8 @@ export interface Group {
   readonly behaviour: Behaviour;
   readonly absence: Absence;
   readonly life: Life;
+  /** Whether the devices share one access point: they lose it together, and share its bandwidth. */
+  readonly isShared: boolean;
   /** The bandwidth and the losses of the group's network; null when it has neither. */
   readonly network: BadNetwork | null;
   readonly clocks: Clocks | null;
@@ -94,4 +97,6 @@ export interface PlannedAction {
     | { readonly each: number; readonly within: number | null };
   readonly release?: Release;
   readonly terms?: Terms;
+  /** The rows of a file: the first device of the run takes the first, and so on, from the first again at the end. */
+  readonly values?: readonly Values[];
 }

@@ -1,4 +1,5 @@
-import { ACTIONS, COMMANDLESS, ROLLOUT, SUPERSEDE_NONE, type Terms } from '../customer/action.ts';
+import { ACTIONS, COMMANDLESS, REVERTIBLE, ROLLOUT, SUPERSEDE_NONE, type Terms } from '../customer/action.ts';
+import { SETTINGS, type Values } from '../customer/call-contents.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import { WHOLE_RUN } from '../report/record.ts';
@@ -9,10 +10,11 @@ import { badNetworkOf, countsOf, devicesOf } from './groups.ts';
 import { pointlessIn } from './pointless.ts';
 import { duration, durations, rate, share } from './quantities.ts';
 import { requirementsOf } from './requirements.ts';
-import { type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
+import { checkRevertAfter, type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
 import { suggestName } from './suggest-name.ts';
+import { type Beside, NOWHERE, readValues, takesValues } from './value-files.ts';
 
 /** The time before the phases, and the time after them. Reports and expectations treat these two like phases. */
 export const START = 'start';
@@ -44,10 +46,11 @@ const isRollout = (action: file.Action): boolean => action.do === 'rollout';
 const SEND_COMMANDS = Object.keys(ACTIONS).filter((name) => !COMMANDLESS.includes(name));
 
 /** The terms of the command that an action sends. */
-const termsOf = ({ expireIn, answerWithin, supersede }: file.Action): Terms => ({
+const termsOf = ({ expireIn, answerWithin, supersede, revertAfter }: file.Action): Terms => ({
   ...(expireIn !== undefined && { expireIn: duration(expireIn) / 1000 }),
   ...(answerWithin !== undefined && { answerWithin: duration(answerWithin) / 1000 }),
   ...(supersede && { supersede: 'true' }),
+  ...(revertAfter !== undefined && { revertAfter: duration(revertAfter) / 1000 }),
 });
 
 const ruleOf = ({ fault, probability, operations, versions, code, delay }: file.Fault): FaultRule => ({
@@ -74,12 +77,9 @@ const plain = (given: file.ScenarioFile) => ({
 
 /**
  * Makes the complete scenario from a file that obeys the schema. Returns the list of faults if names or numbers in it
- * do not fit together, or if parts of it can test nothing. `exists` says whether there is a file of this name.
+ * do not fit together, or if parts of it can test nothing. `beside` has the files that it names.
  */
-export function understand(
-  given: file.ScenarioFile,
-  exists: (name: string) => boolean = () => true,
-): Scenario | Fault[] {
+export function understand(given: file.ScenarioFile, beside: Beside = NOWHERE): Scenario | Fault[] {
   const groups = given.groups ?? [{ name: 'all' }];
   const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
   const wrong = (path: Path, text: string): void => {
@@ -110,16 +110,31 @@ export function understand(
       if (seconds !== undefined && !(Number.isInteger(seconds) && seconds >= 60 && seconds <= 2_592_000))
         wrong([...path, term], 'must be whole seconds, from 60s to 30d');
     }
+    checkRevertAfter(action, path, wrong);
+  }
+
+  /** The rows of the file with the values of an action. */
+  function valuesOf({ do: doing, values }: file.Action, path: Path): readonly Values[] | undefined {
+    if (values === undefined) return undefined;
+    const read = takesValues(doing)
+      ? readValues(doing, values, beside)
+      : `can be given only for ${Object.keys(SETTINGS).join(', ')}`;
+    if (typeof read !== 'string') return read;
+    wrong([...path, 'values'], read);
+    return undefined;
   }
 
   function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction[] {
     if (isRollout(action)) return [];
     const { each, within, release, rateTo } = action;
     const terms = termsOf(action);
+    const values = valuesOf(action, path);
     checkTerms(action, path);
     refuseRolloutMembers(action, path, wrong);
     if (terms.supersede && SUPERSEDE_NONE.includes(action.do))
       wrong([...path, 'supersede'], `cannot be given for ${action.do}`);
+    if (terms.revertAfter !== undefined && !REVERTIBLE.includes(action.do))
+      wrong([...path, 'revertAfter'], `can be given only for ${REVERTIBLE.join(' and ')}`);
     const [term] = Object.keys(terms);
     if (term !== undefined && !SEND_COMMANDS.includes(action.do))
       wrong([...path, term], `cannot be given for ${action.do}, which sends no command`);
@@ -142,6 +157,7 @@ export function understand(
             : { each, within: within === undefined ? null : duration(within) },
         ...(release && { release: releaseOf(release) }),
         ...(term !== undefined && { terms }),
+        ...(values && { values }),
       },
     ];
   }
@@ -241,7 +257,7 @@ export function understand(
   });
   for (const { place, text } of contradictionsIn(expectations)) wrong(['expectations', place], text);
 
-  faults.push(...pointlessIn(given, exists));
+  faults.push(...pointlessIn(given, beside.exists));
 
   const understood = groups.map((group, place) => ({
     name: group.name,

@@ -116,7 +116,7 @@ const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0'
 const memoryBound = (devices: number): string => `memory < ${Math.max(512, Math.ceil(devices / 10))} MB`;
 
 /** An expectation that is added to runs that look at the service: it must not stand still for a part of each second. */
-const HALTED = 'halted <= 10 %';
+export const HALTED = 'halted <= 10 %';
 /** The same for the memory that connections leave behind. */
 const KEPT = 'memoryPerConnection < 40 kB';
 

@@ -18,6 +18,12 @@ export interface PlannedServiceFault {
   readonly lasts: number;
 }
 
+/** The time that a restored service does not know: from its backup to the moment at which it ended. */
+export interface LostTime {
+  /** Milliseconds ago at which the backup was begun. */
+  readonly begunAgo: number;
+}
+
 /** Makes the service fail. */
 export interface ServiceControl extends AsyncDisposable {
   /** A sentence for each time that a node ended although nobody told it to; null if that cannot be known. */
@@ -26,4 +32,8 @@ export interface ServiceControl extends AsyncDisposable {
   readonly crashed: Promise<string>;
   /** Resolves when the fault is over: the service was started again, or goes on. */
   play(fault: Omit<PlannedServiceFault, 'after'>): Promise<void>;
+  /** Calls back whenever a backup has taken the place of the service's data, before the service starts on it. */
+  onRestored?(told: (lost: LostTime) => void): void;
+  /** Calls back when the service ends by another hand than that of the scenario, and when it is back. */
+  onAway?(told: (isAway: boolean) => void): void;
 }

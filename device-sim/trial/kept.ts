@@ -6,6 +6,8 @@ import type { Kind } from './kinds.ts';
 /** Kinds that a receiver accepts and may drop all the same, because it does not know their type. */
 const MAY_BE_DROPPED: readonly Kind[] = ['unknown-type'];
 const LOOK_MILLISECONDS = 100;
+/** A complete list that has not changed for so long is the last one. */
+const STILL_MILLISECONDS = 1000;
 const MOST_TOLD = 5;
 /** An id of a webhook in any text: a line of a file, or a member of JSON. */
 const ID = /msg_\w+/g;
@@ -53,7 +55,8 @@ function compare(text: string, accepted: ReadonlyMap<string, Kind>, refused: Rea
 
 /**
  * Judges the list of the webhooks that the receiver has kept: each accepted one must be there, once, and none that it had to
- * refuse. It may come a little later than the answers. Rejects if the list cannot be read.
+ * refuse. The receiver may write it a little later than the answers, so it is read until it is complete and has not changed
+ * for a second. Rejects if it cannot be read.
  */
 export async function keptVerdict(
   place: string,
@@ -61,10 +64,17 @@ export async function keptVerdict(
   { timers, stopped, patience }: { timers: Timers; stopped: AbortSignal; patience: number },
 ): Promise<Verdict> {
   const until = timers.now() + patience;
-  let found = compare(await textOf(place), accepted, refused);
-  while (found.missing.length > 0 && timers.now() < until && !stopped.aborted) {
+  let text = await textOf(place);
+  let found = compare(text, accepted, refused);
+  let changedAt = timers.now();
+  const isStill = (): boolean => found.missing.length === 0 && timers.now() - changedAt >= STILL_MILLISECONDS;
+  while (!isStill() && timers.now() < until && !stopped.aborted) {
     await pause(timers, LOOK_MILLISECONDS, stopped);
-    found = compare(await textOf(place), accepted, refused);
+    // A receiver that writes its list anew has no file for a moment.
+    const next = await textOf(place).catch(() => text);
+    if (next !== text) changedAt = timers.now();
+    text = next;
+    found = compare(text, accepted, refused);
   }
   const { missing, twice } = found;
   const story = [

@@ -18,8 +18,7 @@ export interface Content {
 export const bodyOf = (content: Content): Buffer => Buffer.from(JSON.stringify(content));
 
 /**
- * Signs a body as the service does: Standard Webhooks over `id.timestamp.body`, and the hexadecimal HMAC-SHA256 of the
- * body, keyed by the authenticationKey as text. `at`: milliseconds of the Unix time.
+ * Signs a body as the service does: Standard Webhooks over `id.timestamp.body`. `at`: milliseconds of the Unix time.
  */
 export function signedWebhook(authenticationKey: string, id: string, at: number, body: Buffer): Outgoing {
   const timestamp = String(Math.floor(at / 1000));
@@ -34,7 +33,6 @@ export function signedWebhook(authenticationKey: string, id: string, at: number,
       'webhook-id': id,
       'webhook-timestamp': timestamp,
       'webhook-signature': `v1,${signature}`,
-      'x-notification-key': createHmac('sha256', authenticationKey).update(body).digest('hex'),
     },
   };
 }

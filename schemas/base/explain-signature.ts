@@ -42,7 +42,6 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   return Uint8Array.from(atob(plain), (one) => one.charCodeAt(0));
 }
 const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
-const toHex = (bytes: Uint8Array): string => Array.from(bytes, (one) => one.toString(16).padStart(2, '0')).join('');
 
 function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
@@ -157,20 +156,16 @@ function aboutTime(timestamp: string, nowMs: number): SignatureFinding {
 }
 
 /** The bytes of a key, and what is wrong with its form. */
-function aboutKey(given: string): {
-  bytes: Uint8Array<ArrayBuffer> | null;
-  whole: string;
-  finding: SignatureFinding | null;
-} {
+function aboutKey(given: string): { bytes: Uint8Array<ArrayBuffer> | null; finding: SignatureFinding | null } {
   const key = given.trim().replace(/^["']|["']$/g, '');
   const fault = (text: string): SignatureFinding => ({ part: 'key', isFault: true, text });
-  if (key === '') return { bytes: null, whole: key, finding: fault('There is no key.') };
+  if (key === '') return { bytes: null, finding: fault('There is no key.') };
   const hasPrefix = key.startsWith(PREFIX);
   const bytes = fromBase64(hasPrefix ? key.slice(PREFIX.length) : key);
   if (bytes === null)
-    return { bytes, whole: key, finding: fault(`It is not an authenticationKey, which is ${PREFIX} and base64.`) };
+    return { bytes, finding: fault(`It is not an authenticationKey, which is ${PREFIX} and base64.`) };
   const finding = hasPrefix ? null : fault(`It has lost its prefix ${PREFIX}.`);
-  return { bytes, whole: hasPrefix ? key : PREFIX + key, finding };
+  return { bytes, finding };
 }
 
 /** An entry of `webhook-signature`: its bytes in base64, and what is wrong with its form. */
@@ -194,7 +189,7 @@ function readEntry(entry: string): { signature: string; fault: string | null } {
 /** Finds the part that differs, when a webhook is not signed with the key as it is. */
 async function explain(
   { headers, body }: { headers: ReadonlyMap<string, string>; body: Uint8Array<ArrayBuffer> },
-  { bytes, whole }: { bytes: Uint8Array<ArrayBuffer>; whole: string },
+  bytes: Uint8Array<ArrayBuffer>,
   signatures: ReadonlySet<string>,
 ): Promise<SignatureFinding[]> {
   const [id = '', timestamp = ''] = [headers.get('webhook-id'), headers.get('webhook-timestamp')];
@@ -208,25 +203,9 @@ async function explain(
       const text = `${change} The service signed ${before.length} bytes, and here are ${body.length}; they differ from byte ${firstDifference(before, body)} on.`;
       return [{ part: 'body', isFault: true, text }];
     }
-  const notification = headers.get('x-notification-key')?.toLowerCase();
-  if (notification === undefined) {
-    const text =
-      'No usual change of the body explains the difference. The key, the id, the time or the body is another one; with the header x-notification-key this page can say more.';
-    return [{ part: 'webhook-signature', isFault: true, text }];
-  }
-  if (toHex(await hmac(bytesOf(whole), body)) === notification)
-    return [
-      { part: 'key', isFault: false, text: 'It is right: x-notification-key agrees.' },
-      { part: 'body', isFault: false, text: 'It is unchanged: x-notification-key agrees.' },
-      {
-        part: 'webhook-id',
-        isFault: true,
-        text: 'This, webhook-timestamp or webhook-signature belongs to another webhook.',
-      },
-    ];
   const text =
-    'No usual change of the body explains the difference, so it is probably another key: that of another application, or one that was replaced.';
-  return [{ part: 'key', isFault: true, text }];
+    'No usual change of the body explains the difference. It is probably another key: that of another application, or one that was replaced. Otherwise webhook-id, webhook-timestamp or the body is that of another webhook.';
+  return [{ part: 'webhook-signature', isFault: true, text }];
 }
 
 /**
@@ -241,7 +220,7 @@ export async function explainSignature(received: ReceivedWebhook): Promise<Signa
     isFault: true,
     text: 'The header is missing.',
   }));
-  const { bytes, whole, finding } = aboutKey(received.authenticationKey);
+  const { bytes, finding } = aboutKey(received.authenticationKey);
   if (finding) findings.push(finding);
   const timestamp = headers.get('webhook-timestamp');
   if (timestamp) findings.push(aboutTime(timestamp, received.nowMs));
@@ -260,7 +239,7 @@ export async function explainSignature(received: ReceivedWebhook): Promise<Signa
       findings.push({ part: 'body', isFault: false, text: 'Id, time, body and key agree with the signature.' });
     else {
       const signatures = new Set(entries.map(({ signature }) => signature));
-      findings.push(...(await explain({ headers, body: received.body }, { bytes, whole }, signatures)));
+      findings.push(...(await explain({ headers, body: received.body }, bytes, signatures)));
     }
   }
   return { isGenuine: !findings.some(({ isFault }) => isFault), findings };

@@ -1,4 +1,5 @@
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
+import type { Fault } from '@lapel/schemas/contracts/errors';
 import type { Config } from '../config.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
@@ -22,9 +23,17 @@ import { connectionClearing, deviceClearing } from './devices/device-clearing.ts
 import type { Revoke } from './devices/device-credentials.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices } from './devices/devices.ts';
+import { removeNotes } from './devices/note-repository.ts';
+import { createNotes } from './devices/notes.ts';
+import { deleteSamples } from './devices/sample-repository.ts';
+import { sampleSweep } from './devices/sample-sweep.ts';
+import { forgetSettings } from './devices/setting-repository.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { removeTags } from './devices/tag-repository.ts';
 import { createTags } from './devices/tags.ts';
+import { createEndpointParts } from './endpoints/endpoint-parts.ts';
+import { forgetEndpoints } from './endpoints/endpoint-repository.ts';
+import { endpointClearing, endpointSweep } from './endpoints/endpoint-sweep.ts';
 import { createBatches } from './enrolments/batches.ts';
 import { enrolmentClearing } from './enrolments/enrolment-clearing.ts';
 import { enrolmentSweep } from './enrolments/enrolment-sweep.ts';
@@ -47,6 +56,7 @@ import { createResults } from './rollouts/results.ts';
 import { rolloutClearing } from './rollouts/rollout-clearing.ts';
 import { rolloutSweep } from './rollouts/rollout-sweep.ts';
 import { createRollouts } from './rollouts/rollouts.ts';
+import { forgetTaken, keepTaken } from './rollouts/taken-settings.ts';
 import { createTransitions } from './rollouts/transitions.ts';
 import { createFleetSelection } from './selection/fleet-selection.ts';
 import { createSelection } from './selection/selection.ts';
@@ -63,6 +73,9 @@ import { deleteKeysOf } from './software/signature-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { packageClearing, versionClearing } from './software/software-clearing.ts';
 import { forgetUsage } from './software/usage-repository.ts';
+import { forgetStream } from './stream/consumer-repository.ts';
+import { createConsumers } from './stream/consumers.ts';
+import { createStream } from './stream/stream.ts';
 import { idempotencyClearing } from './transactions/idempotency-clearing.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
 import { createResultEvent } from './transactions/result-event.ts';
@@ -84,7 +97,8 @@ interface Given {
   common: Common;
   owners: ReturnType<typeof createOwners>;
   deprecations: Deprecations;
-  urlFault: Parameters<typeof createApplications>[0]['urlFault'];
+  /** Returns the reason why a webhook may not go to this URL; undefined when it may. */
+  urlFault(url: string, name: string): Fault | undefined;
   revoke: Revoke;
   /** Closes the connection of a device to this node, if it has one. */
   disconnect(deviceId: string): void;
@@ -96,6 +110,8 @@ interface Given {
   /** The URLs of the console, whose pages may upload to the embedded store. */
   consoleUrls(): readonly string[];
   audit: Pick<Audit, 'noted' | 'noteIn'>;
+  /** The factor by which the pauses of removals are longer than the steps before them. */
+  pauseFactor?: number;
 }
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
@@ -130,7 +146,11 @@ export async function createCore(given: Given) {
     urlFault,
     isInUse: hasActivatedDevice,
     endWork: (unit, id) => rollouts.endAll(unit, id),
-    forgetReceivers,
+    async forgetReceivers(unit, id) {
+      await forgetReceivers(unit, id);
+      await forgetStream(unit, id);
+      await forgetEndpoints(unit, id);
+    },
     changed: (about) => peers.bus.broadcast({ kind: 'changed', about }),
     forgotten: given.forgotten,
   });
@@ -139,11 +159,23 @@ export async function createCore(given: Given) {
   const findApplication = applications.findIn;
   const kept = createKeptConnections({ ...common, most: config.files.shares.kept });
   const sending = { allowPrivate, direct: config.webhookDirect, kept };
+  const stream = createStream(common);
+  const consumers = createConsumers({ ...common, lockApplication: applications.lockIn });
+  const pushed = createEndpointParts({
+    common,
+    stream,
+    share: peers.partitions,
+    webhooks: () => webhooks,
+    urlFault,
+    lockApplication: applications.lockIn,
+  });
   const webhooks = parts.add(
     createWebhooks({
       ...common,
+      appended: stream.appended,
       ...sending,
-      endpointOf: applications.endpointOf,
+      endpointOf: pushed.endpointOf(applications.endpointOf),
+      endpoints: pushed.receivers,
       findApplication,
       share: peers.partitions,
       held: config.webhooksHeld,
@@ -185,13 +217,14 @@ export async function createCore(given: Given) {
     noted: createRolloutNotes(given.audit),
     wake,
   });
-  const results = createResults({ ...common, transitions, wake });
+  const results = createResults({ ...common, transitions, wake, provisional: () => rollouts.provisional() });
   const transactions = parts.add(
     createTransactions({
       ...common,
-      onFinished: [createResultEvent(webhooks.record), results.onFinished],
-      onLate: [results.onLate],
+      onFinished: [createResultEvent(webhooks.record), results.onFinished, keepTaken],
+      onLate: [results.onLate, forgetTaken],
       held,
+      heldBack: (rolloutId, deviceId) => rollouts.wants(rolloutId, deviceId),
       findApplication,
       lockApplication: applications.lockIn,
       installs: software.installs,
@@ -210,7 +243,16 @@ export async function createCore(given: Given) {
     owners,
     ...ofDevelopers,
     revoke: given.revoke,
-    forgetting: [sessions.remove, presence.remove, deleteEvents, removeTags, deleteFacts],
+    forgetting: [
+      sessions.remove,
+      presence.remove,
+      deleteEvents,
+      removeTags,
+      forgetSettings,
+      removeNotes,
+      deleteFacts,
+      deleteSamples,
+    ],
     forgetRequests: deleteRequests,
     removed: peers.ownership.remove,
     endTransactions: transactions.endAll,
@@ -228,17 +270,22 @@ export async function createCore(given: Given) {
     ...ofCertificates,
     areClaims: given.entrances.clientCertificates.areClaims,
   });
-  const statuses = createStatuses({ ...common, presence, connected });
+  const sampleDays = config.retention.samples;
+  const statuses = createStatuses({ ...common, presence, connected, keepsSamples: sampleDays > 0 });
   const selection = createSelection({ ...common, presence, connected });
   const tags = createTags(common);
+  const notes = createNotes(common);
   const rollouts = parts.add(
     createRollouts({
       ...common,
       leads: peers.nodes.leads,
       connected,
+      findApplication,
       lockApplication: applications.lockIn,
       transactions,
       transitions,
+      confirm: results.confirm,
+      presence,
       statuses,
       selection,
       installs: software.installs,
@@ -267,6 +314,7 @@ export async function createCore(given: Given) {
   const removals = parts.add(
     createRemovals({
       ...common,
+      ...(given.pauseFactor !== undefined && { pauseFactor: given.pauseFactor }),
       leads: peers.nodes.leads,
       developers,
       applications,
@@ -277,6 +325,7 @@ export async function createCore(given: Given) {
         enrolmentClearing(),
         rolloutClearing(),
         transactionClearing(),
+        endpointClearing(),
         deliveryClearing(),
         idempotencyClearing(),
         versionClearing({ ...common, objects: objects.store, quotas }),
@@ -288,6 +337,7 @@ export async function createCore(given: Given) {
   /** The sweeps that remove expired rows. */
   const sweeps: Sweep[] = [
     deliverySweep({ keptDays: config.retention.deliveries }),
+    endpointSweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     rolloutSweep({ keptDays: config.retention.transactions }),
     actionSweep({ keptDays: config.retention.audit }),
@@ -296,6 +346,7 @@ export async function createCore(given: Given) {
     idempotencySweep(),
     auditSweep({ keptDays: config.retention.audit }),
     connectionSweep({ keptDays }),
+    sampleSweep({ keptDays: sampleDays }),
     removalSweep({ keptDays: config.retention.audit }),
     enrolmentSweep({ keptDays: config.retention.audit }),
   ];
@@ -306,6 +357,7 @@ export async function createCore(given: Given) {
     developers,
     devices,
     tags,
+    notes,
     deviceActions,
     enrolments,
     enrolmentBatches,
@@ -321,6 +373,11 @@ export async function createCore(given: Given) {
     presence,
     connectionLog,
     webhooks,
+    stream,
+    consumers,
+    endpoints: pushed.endpoints,
+    replays: pushed.replays,
+    feeding: pushed.feeding,
     deliveryLog,
     events,
     requests,

@@ -1,5 +1,6 @@
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
 import type { Config } from '../config.ts';
+import type { AlarmSender } from '../core/alarms/alarm-sender.ts';
 import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
@@ -49,6 +50,7 @@ interface Given {
   encryption: Encryption;
   /** Sends the audit log to its receiver; undefined without one. */
   auditSender: AuditSender | undefined;
+  alarmSender: AlarmSender | undefined;
   asking: Asking;
   deprecations: Deprecations;
   readiness: Readiness;
@@ -83,6 +85,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
       installations: ofFleet.installations,
       fleet: () => summaryOf(views),
       audit: audit.end,
+      rollouts: ofFleet.rolloutViews.live,
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
@@ -148,6 +151,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
           ...common,
           names: namesOfAdmin,
           readiness,
+          signs: views.signs,
           metricsText,
           metricsUrl: (): string => ofMetrics?.url() ?? '',
         }),
@@ -187,10 +191,16 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         names: namesOfAdmin,
         sessions,
         signIns,
-        pages: createConsolePages({ ...console, role: 'operator', providers: signIns.shown }),
+        pages: createConsolePages({
+          ...console,
+          role: 'operator',
+          providers: signIns.shown,
+          docsUrl: () => `${publicUrl()}/docs`,
+        }),
         adminUrl: (): string => admin.url(),
         settings: config.given,
         encryption: given.encryption,
+        alarmSender: given.alarmSender,
         accessTokens,
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
         readiness,

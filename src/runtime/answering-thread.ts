@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { threadOptions } from './thread-options.ts';
 
 /** Posted by the thread once, before its first answer: from then on it may be terminated. */
 export type Opened = 'open';
@@ -39,7 +40,7 @@ export function createAnsweringThread<Question extends object>({ module, workerD
   }
 
   function start(): Worker {
-    const started = new Worker(module, { workerData, execArgv: [], env: {} });
+    const started = new Worker(module, { workerData, ...threadOptions() });
     const fail = (cause: Error): void => {
       opened.resolve();
       if (worker !== started) return;

@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
@@ -49,6 +50,17 @@ export function createSlowLook<Key>(parts: Parts<Key>): SlowLook {
   let cancel: () => void = () => undefined;
   let stopped = false;
 
+  /** The row of a key that is overlooked. One that cannot be looked at hides no other. */
+  async function rowOf(key: Key): Promise<string | number | undefined> {
+    try {
+      return stopped ? undefined : await overlooked(key);
+    } catch (err) {
+      if (isDatabaseAway(err)) throw err;
+      log.warn({ err, what, key }, 'it could not be told whether something is overlooked');
+      return undefined;
+    }
+  }
+
   async function next(): Promise<Key[]> {
     const piece: Key[] = [];
     while (piece.length < PER_PIECE) {
@@ -71,7 +83,7 @@ export function createSlowLook<Key>(parts: Parts<Key>): SlowLook {
       if (stopped) return;
       const [key, row] = suspect;
       const name = nameOf(suspect);
-      if ((await overlooked(key)) !== row) {
+      if ((await rowOf(key)) !== row) {
         moved.delete(name);
         continue;
       }
@@ -82,7 +94,7 @@ export function createSlowLook<Key>(parts: Parts<Key>): SlowLook {
       move(key);
     }
     for (const key of await next()) {
-      const row = stopped ? undefined : await overlooked(key);
+      const row = await rowOf(key);
       if (row !== undefined) suspects.push([key, row]);
     }
   }

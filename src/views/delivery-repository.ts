@@ -1,4 +1,4 @@
-import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from '../core/webhooks/log/delivery-record.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary, IS_DELIVERY, withUrl } from '../core/webhooks/log/delivery-record.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 
@@ -9,7 +9,7 @@ export async function findDeliverySummary(
   deliveryId: string,
 ): Promise<DeliverySummary | undefined> {
   const row = await sql.get<DeliverySummary>(
-    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE application_id = ? AND delivery_id = ? AND ${IS_DELIVERY}`,
     applicationId,
     deliveryId,
   );
@@ -23,7 +23,10 @@ export async function findApplicationOfDelivery(sql: Sql, deliveryId: string): P
      WHERE application_id IN (SELECT application_id FROM applications) AND delivery_id = ?`,
     deliveryId,
   );
-  return row?.applicationId;
+  if (!row) return undefined;
+  // The index that finds it does not know whether the event is also sent.
+  const sent = await findDeliverySummary(sql, row.applicationId, deliveryId);
+  return sent?.applicationId;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function listEventsOfDevice(
   range: { since: Micros; until: Micros; from: string; before: string; limit: number },
 ): Promise<DeliverySummary[]> {
   const rows = await sql.all<DeliverySummary>(
-    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE device_id = ? AND transaction_id IS NULL
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE device_id = ? AND transaction_id IS NULL AND ${IS_DELIVERY}
        AND delivery_id >= ? AND delivery_id < ? AND created_at >= ? AND created_at < ?
      ORDER BY delivery_id DESC LIMIT ?`,
     deviceId,

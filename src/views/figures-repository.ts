@@ -34,6 +34,13 @@ export const countFailing = (sql: Sql): Promise<number> =>
      WHERE a.deleted_at IS NULL AND CASE f.setting ${URL_COLUMNS} END IS NOT NULL`,
   );
 
+/** Counts the rollouts that the service itself has paused, so that somebody has to decide. */
+export const countStopped = (sql: Sql): Promise<number> =>
+  countOf(
+    sql,
+    `SELECT count(*) AS count FROM rollouts WHERE at_work = 1 AND state = 'paused' AND reason <> 'REQUESTED'`,
+  );
+
 /**
  * Counts the transactions that are still to be sent to devices, with the time of creation of the oldest. Reads at most
  * `most` rows.

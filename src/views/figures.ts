@@ -13,6 +13,7 @@ import {
   type Waiting,
 } from './figures-repository.ts';
 import type { Step } from './service-figures.ts';
+import { tensOf } from './tens.ts';
 
 /**
  * The most rows that are read to count unfinished transactions exactly. With more, finished ones whose cancellation is
@@ -20,7 +21,6 @@ import type { Step } from './service-figures.ts';
  */
 const MOST_EXAMINED = 100_000;
 const GROUPS = 50;
-const TENS = ['0-9', '10-19', '20-29', '30-39', '40-49', '50-59', '60-69', '70-79', '80-89', '90-100'] as const;
 
 export type By = 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
 
@@ -78,12 +78,14 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
   }
 
   async function inTens(): Promise<{ value: string | null; devices: number }[]> {
-    const tens = TENS.map((value) => ({ value, devices: 0 }));
+    const tens = new Map<string, number>();
     for (const { value, devices } of await countGroups(aside, 'battery', 101)) {
-      const group = tens[Math.min(9, Math.floor(Number(value) / 10))];
-      if (group) group.devices += devices;
+      const range = tensOf(Number(value));
+      tens.set(range, (tens.get(range) ?? 0) + devices);
     }
-    return tens.filter(({ devices }) => devices > 0).sort((a, b) => b.devices - a.devices);
+    return [...tens]
+      .map(([value, devices]) => ({ value, devices }))
+      .sort((a, b) => b.devices - a.devices || (a.value < b.value ? -1 : 1));
   }
 
   async function groupsOf(by: By, name: string | undefined): Promise<Breakdown> {

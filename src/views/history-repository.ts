@@ -105,6 +105,21 @@ export const listPoints = (sql: Sql, since: Micros, length: number): Promise<Poi
     since,
   );
 
+/**
+ * The number of devices that were connected to all nodes between two times, in microseconds: the mean over time. Null
+ * when nothing was recorded.
+ */
+export async function connectedBetween(sql: Sql, from: Micros, until: Micros): Promise<number | null> {
+  const row = await sql.get<{ connected: number | null }>(
+    `SELECT ${mean('connected')} AS connected FROM
+       (SELECT SUM(connected) AS connected FROM fleet_history WHERE step IN (10, 60, 600) AND at >= ? AND at < ?
+        GROUP BY step, at) AS each_time`,
+    from,
+    until,
+  );
+  return row?.connected ?? null;
+}
+
 /** The key of a row, by which old rows are deleted. */
 export interface HistoryKey {
   step: number;

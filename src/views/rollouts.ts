@@ -1,23 +1,43 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { RolloutDetails, RolloutResults, RolloutRow } from '@lapel/schemas/contracts/types';
+import { abortStateOf } from '../core/rollouts/abort-state.ts';
 import { findCounts, findTimes, type TimeKind } from '../core/rollouts/count-repository.ts';
-import { byState, type Count, resultsSoFar } from '../core/rollouts/counts.ts';
+import { byState, type Count, neededResults, resultsSoFar, withWorkOf } from '../core/rollouts/counts.ts';
+import { readDetail } from '../core/rollouts/entry-detail.ts';
 import { findInState } from '../core/rollouts/member-repository.ts';
-import type { Rollout } from '../core/rollouts/rollout.ts';
-import { findSelector, listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
+import { permitsOf } from '../core/rollouts/permits.ts';
+import type { Rollout, Who } from '../core/rollouts/rollout.ts';
+import {
+  findRollout,
+  findSelector,
+  listEntries,
+  listRollouts,
+  type RolloutFilter,
+} from '../core/rollouts/rollout-repository.ts';
+import { readEvidence } from '../core/rollouts/seen.ts';
 import { endOfBucket } from '../core/rollouts/times.ts';
+import { type Evidence, tagOf, verdictOf } from '../core/rollouts/verdict.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Clock, toUtc } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { rolloutDevices } from './rollout-devices.ts';
+import { endOf } from './rollout-end.ts';
+import { healthRules, stageHealth } from './rollout-health.ts';
+import { inWork, type SignsOfLife } from './rollout-in-work.ts';
 import { rolloutResults } from './rollout-results.ts';
 
 const MOST_ERRORS = 50;
 const MOST_EXAMPLES = 3;
 const MOST_ENTRIES = 100;
-const MICROS_PER_MINUTE = 60_000_000;
+/** A rollout of which results come all the time is shown as it was read last. */
+const MOST_TRIES = 3;
+/** The most unfinished devices that the feed tells apart each second; of more, their readers see it at the next change. */
+const MOST_LIVE = 1_000;
+const MICROS_PER_SECOND = 1_000_000;
+const MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND;
 const FIRST = { stage: -1, place: -1 };
 
-interface Parts {
+interface Parts extends SignsOfLife {
   database: Pick<Database, 'aside'>;
   clock: Clock;
 }
@@ -60,33 +80,57 @@ function percentiles(times: Times, kind: TimeKind): { p50: number | null; p90: n
   return { p50: at(50), p90: at(90), p99: at(99) };
 }
 
+/** The end of the soak of the present stage; null before it begins, and of the last stage, which has none. */
+function soakEnd({ plan, stage, shareSince, endedAt }: Rollout): string | null {
+  if (shareSince === null || endedAt !== null || stage >= plan.stages.length - 1) return null;
+  return toUtc(shareSince + (plan.stages[stage]?.continueWhen?.soakFor ?? 0) * MICROS_PER_SECOND);
+}
+
 /** The stages with the numbers of their devices. */
 function stagesOf(
-  { plan, stage: begun, approved, endedAt }: Rollout,
-  counts: readonly Count[],
+  rollout: Rollout,
+  evidence: Evidence,
+  inWorkOf: Awaited<ReturnType<typeof inWork>>,
 ): RolloutDetails['stages'] {
+  const { plan, stage: begun, approved, endedAt } = rollout;
+  const { counts, figures } = evidence;
   const stateOf = (stage: number): 'waiting' | 'running' | 'over' =>
     stage > begun ? 'waiting' : stage < begun || endedAt !== null ? 'over' : 'running';
-  return plan.stages.map(({ devices, continueWhen, approval }, stage) => ({
-    planned: devices,
-    state: stateOf(stage),
-    counts: byState(counts, stage),
-    continueWhen: continueWhen ?? null,
-    approval: approval ?? false,
-    approved: approved >= stage,
-  }));
+  return plan.stages.map((rules, stage) => {
+    const own = byState(counts, stage);
+    const { devices, continueWhen, approval } = rules;
+    const verdict = verdictOf(rollout, stage, evidence);
+    return {
+      planned: devices,
+      state: stateOf(stage),
+      counts: own,
+      continueWhen: continueWhen ? { ...continueWhen, minimumResults: neededResults(rules, withWorkOf(own)) } : null,
+      soakEndsAt: stage === begun ? soakEnd(rollout) : null,
+      approval: approval ?? false,
+      approvalBy: rules.approvalBy ?? null,
+      approved: approved >= stage,
+      health: stageHealth(figures, stage),
+      inWork: inWorkOf(stage),
+      verdict,
+      verdictTag: verdict && tagOf(stage, verdict),
+    };
+  });
 }
 
 /** The rules of a rollout, as they were given. */
 function rulesOf({ plan }: Rollout): RolloutDetails['rules'] {
-  const { ratePerMinute, window, startAt, abort, retry, terms, continuous, preferConnected } = plan;
-  const rules = { ratePerMinute, window, abort, retry, ...terms, continuous, preferConnected };
+  const { ratePerMinute, maxUnfinished, window, startAt, abort, retry, confirm, health, terms } = plan;
+  const { revert, continuous, preferConnected } = plan;
+  const conditions = { ratePerMinute, maxUnfinished, window, abort, retry, confirm, health, revert };
+  const rules = { ...conditions, ...terms, continuous, preferConnected };
   const given = Object.entries(rules).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(given), ...(startAt !== undefined && { startAt: toUtc(startAt) }) };
 }
 
 /** Shows rollouts: lists, and one with its stages, errors, speed and history. */
-export function createRolloutViews({ database: { aside }, clock }: Parts) {
+export function createRolloutViews({ database: { aside }, clock, presence, connected }: Parts) {
+  const signs = { presence, connected };
+
   async function errorsOf(rolloutId: string, counts: readonly Count[]): Promise<RolloutDetails['errors']> {
     const sums = new Map<string, { state: 'failed' | 'refused' | 'cancelled'; code: string; devices: number }>();
     for (const { state, code, devices } of counts) {
@@ -103,26 +147,65 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
     return errors;
   }
 
-  /**
-   * The speed of a rollout since it began, or since somebody let it go on, and the time at which it would end at this
-   * speed. One that is paused keeps the speed that it had.
-   */
+  /** The speed of a rollout since it began, or since somebody let it go on. One that is paused keeps the speed that it had. */
   function speedOf(
     { startedAt, endedAt, state, plan }: Rollout,
     counts: readonly Count[],
     pausedAt: number | undefined,
-  ) {
-    const { waiting, unfinished } = byState(counts);
+  ): number | null {
     const since = plan.since ?? { at: startedAt ?? 0, results: 0 };
     const results = resultsSoFar(counts) - since.results;
     const now = endedAt ?? (state === 'paused' ? pausedAt : undefined) ?? clock.now();
-    if (startedAt === null || results <= 0 || now <= since.at) return { resultsPerMinute: null, estimatedEnd: null };
-    const perMicro = results / (now - since.at);
-    const end = state === 'running' ? toUtc(Math.round(now + (waiting + unfinished) / perMicro)) : null;
-    return { resultsPerMinute: Math.round(perMicro * MICROS_PER_MINUTE * 10) / 10, estimatedEnd: end };
+    if (startedAt === null || results <= 0 || now <= since.at) return null;
+    return Math.round((results / (now - since.at)) * MICROS_PER_MINUTE * 10) / 10;
+  }
+
+  /** Reads a rollout as it is in one moment: once more if a result has come between two statements. */
+  async function read(rollout: Rollout, withResults: boolean) {
+    const { rolloutId } = rollout;
+    for (let tries = 1; ; tries += 1) {
+      const current = (await findRollout(aside, rolloutId)) ?? rollout;
+      const evidence = await readEvidence(aside, rolloutId);
+      const found = {
+        rollout: current,
+        evidence,
+        times: await findTimes(aside, rolloutId),
+        entries: await listEntries(aside, rolloutId, MOST_ENTRIES),
+        inWorkOf: await inWork(aside, signs, rolloutId, evidence.counts),
+        results: withResults ? await rolloutResults(aside, current) : undefined,
+      };
+      const after = [await findRollout(aside, rolloutId), await findCounts(aside, rolloutId)];
+      if (tries === MOST_TRIES || isDeepStrictEqual(after, [current, evidence.counts])) return found;
+    }
   }
 
   return {
+    /**
+     * Rollouts as the feed sends them: rows of the list, with all that tells a reader that there is more to read. Those of
+     * other applications are left out.
+     */
+    async live(rolloutIds: readonly string[], applicationId: string | undefined) {
+      const found: { key: string; value: object }[] = [];
+      for (const rolloutId of rolloutIds) {
+        const rollout = await findRollout(aside, rolloutId);
+        if (!rollout || rollout.state === 'preparing') continue;
+        if (applicationId !== undefined && rollout.applicationId !== applicationId) continue;
+        const evidence = await readEvidence(aside, rolloutId);
+        const verdict = verdictOf(rollout, rollout.stage, evidence);
+        const row: RolloutRow = { ...common(rollout, evidence.counts), stages: rollout.plan.stages.length };
+        const isLarge = row.counts.unfinished > MOST_LIVE;
+        const more = {
+          entries: rollout.entries,
+          soakEndsAt: soakEnd(rollout),
+          ...(!isLarge && { inWork: (await inWork(aside, signs, rolloutId, evidence.counts))() }),
+          lookedAt: time(evidence.figures?.at ?? null),
+          verdictTag: verdict && tagOf(rollout.stage, verdict),
+        };
+        found.push({ key: rolloutId, value: { ...row, ...more } });
+      }
+      return found;
+    },
+
     /** A page of rollouts, the newest first, with the rolloutId after which the next page begins. */
     async list(
       filter: RolloutFilter,
@@ -145,29 +228,43 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
     /** The results of a rollout over time. */
     results: (rollout: Rollout): Promise<RolloutResults> => rolloutResults(aside, rollout),
 
-    async detail(rollout: Rollout): Promise<RolloutDetails> {
-      const { rolloutId } = rollout;
-      const [counts, times, entries] = [
-        await findCounts(aside, rolloutId),
-        await findTimes(aside, rolloutId),
-        await listEntries(aside, rolloutId, MOST_ENTRIES),
-      ];
+    /** A rollout as it is in one moment, for somebody who reads it; `withResults`: with its results over time. */
+    async detail(asked: Rollout, who: Who, { withResults = false } = {}): Promise<RolloutDetails> {
+      const { rolloutId } = asked;
+      const { rollout, evidence, times, entries, inWorkOf, results } = await read(asked, withResults);
+      const { counts, figures } = evidence;
+      const { end, endWaitsFor } = endOf(rollout, counts, entries, clock.now());
       return {
         ...common(rollout, counts),
-        stages: stagesOf(rollout, counts),
+        permits: permitsOf(rollout, byState(counts), who),
+        inWork: inWorkOf(),
+        stages: stagesOf(rollout, evidence, inWorkOf),
         errors: await errorsOf(rolloutId, counts),
         delivery: percentiles(times, 'delivered'),
         result: percentiles(times, 'result'),
-        ...speedOf(rollout, counts, entries.find(({ event }) => event === 'paused')?.at),
+        resultsPerMinute: speedOf(rollout, counts, entries.find(({ event }) => event === 'paused')?.at),
+        estimatedEnd: time(end),
+        endWaitsFor,
+        abortRule: abortStateOf(rollout.plan, counts),
+        healthRules: healthRules(figures, rollout.plan.health),
+        ...(results && { results }),
         selector: await findSelector(aside, rolloutId),
+        ...(rollout.plan.reverts !== undefined && { reverts: rollout.plan.reverts }),
+        ...(rollout.plan.revertedBy !== undefined && { revertedBy: rollout.plan.revertedBy }),
         rules: rulesOf(rollout),
-        history: entries.map(({ at, event, stage, actor, reason }) => ({
-          at: toUtc(at),
-          event,
-          stage: stage === null ? null : stage + 1,
-          by: actor,
-          reason,
-        })),
+        history: entries.map(({ at, event, stage, actor, person, reason, detail }) => {
+          const { health = null, verdict = null } = readDetail(detail);
+          return {
+            at: toUtc(at),
+            event,
+            stage: stage === null ? null : stage + 1,
+            by: actor,
+            person,
+            reason,
+            health: health as RolloutDetails['history'][number]['health'],
+            verdict,
+          };
+        }),
       };
     },
   };

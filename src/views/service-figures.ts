@@ -20,6 +20,12 @@ export interface ServiceFigures {
   accepted: number;
   steps: Partial<Record<Step, number[]>>;
   routes: Record<string, RouteFigures>;
+  /** The transactions that ended, by operation: all, and those that failed. Rows of earlier versions have none. */
+  ended?: Record<string, Ended>;
+}
+export interface Ended {
+  finished: number;
+  failed: number;
 }
 
 interface Sample {
@@ -33,6 +39,7 @@ export interface Readable {
 }
 export interface Measured {
   transactionsCreated: Readable;
+  transactionsFinished: Readable;
   stepSeconds: Readable;
   httpRequests: Readable;
   httpSeconds: Readable;
@@ -46,6 +53,7 @@ interface Labels {
   listener?: string;
   route?: string;
   step?: string;
+  operation?: string;
   status?: number | string;
   le?: number | string;
 }
@@ -70,8 +78,9 @@ function countsBy(
 
 /** Reads the counts since the start of the process. */
 export async function countedSoFar(metrics: Measured): Promise<ServiceFigures> {
-  const [created, steps, requests, times] = await Promise.all([
+  const [created, finished, steps, requests, times] = await Promise.all([
     metrics.transactionsCreated.get(),
+    metrics.transactionsFinished.get(),
     metrics.stepSeconds.get(),
     metrics.httpRequests.get(),
     metrics.httpSeconds.get(),
@@ -79,6 +88,15 @@ export async function countedSoFar(metrics: Measured): Promise<ServiceFigures> {
   const routeOf = ({ listener, route }: Labels): string | undefined => (listener === 'api' ? route : undefined);
   const figures = nothingYet();
   for (const { value } of created.values) figures.accepted += value;
+  const ended: Record<string, Ended> = {};
+  for (const { value, labels } of finished.values) {
+    const { operation = '', status } = labels as Labels;
+    const of = ended[operation] ?? { finished: 0, failed: 0 };
+    ended[operation] = of;
+    of.finished += value;
+    if (status === 'failed') of.failed += value;
+  }
+  figures.ended = ended;
   for (const [step, counts] of countsBy(steps.values, STEP_SECONDS, (labels) => labels.step))
     figures.steps[step as Step] = counts;
   for (const { value, labels } of requests.values) {
@@ -101,7 +119,13 @@ const both = (one: readonly number[] = [], other: readonly number[] = [], sign =
 
 /** Adds the figures of two periods; with a sign of -1, takes those of the second away. */
 function combined(one: ServiceFigures, other: ServiceFigures, sign: 1 | -1): ServiceFigures {
-  const figures: ServiceFigures = { accepted: one.accepted + sign * other.accepted, steps: {}, routes: {} };
+  const ended: Record<string, Ended> = {};
+  for (const operation of new Set([...Object.keys(one.ended ?? {}), ...Object.keys(other.ended ?? {})])) {
+    const [a, b] = [one.ended?.[operation], other.ended?.[operation]];
+    const all = (a?.finished ?? 0) + sign * (b?.finished ?? 0);
+    if (all !== 0) ended[operation] = { finished: all, failed: (a?.failed ?? 0) + sign * (b?.failed ?? 0) };
+  }
+  const figures: ServiceFigures = { accepted: one.accepted + sign * other.accepted, steps: {}, routes: {}, ended };
   for (const step of STEPS) {
     const counts = both(one.steps[step], other.steps[step], sign);
     if (counts.some((count) => count !== 0)) figures.steps[step] = counts;
@@ -163,3 +187,14 @@ export const routesOf = ({ routes }: ServiceFigures) =>
       return { route, requests, refused, failed, p50Ms, p99Ms };
     })
     .sort((a, b) => b.failed - a.failed || b.requests - a.requests || (a.route < b.route ? -1 : 1));
+
+/** The transactions that ended, by operation, those with the largest share of failures first. */
+export const operationsOf = ({ ended = {} }: ServiceFigures) =>
+  Object.entries(ended)
+    .map(([operation, counts]) => ({ operation, ...counts }))
+    .sort(
+      (a, b) =>
+        b.failed / b.finished - a.failed / a.finished ||
+        b.finished - a.finished ||
+        (a.operation < b.operation ? -1 : 1),
+    );

@@ -6,9 +6,13 @@ import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Remembered } from '../runtime/remembered.ts';
 import type { Micros } from '../runtime/units.ts';
-import { type Alarm, alarmsOf, missingNodes, type WatchedNode } from './alarms.ts';
+import { alarmsOf, missingNodes, type WatchedNode } from './conditions/conditions.ts';
+import type { Alarm } from './conditions/kinds.ts';
+import type { FleetNow, Usual } from './conditions/of-fleet.ts';
+import { type Verdict, verdictOf } from './conditions/verdict.ts';
 import { type DiskPoint, fullAt } from './disk-trend.ts';
-import type { NodeState } from './node-state.ts';
+import type { Figures } from './figures.ts';
+import type { FailingPart, NodeState } from './node-state.ts';
 import { listDisks, listStates } from './service-history-repository.ts';
 
 const MINUTE = 60_000_000;
@@ -24,12 +28,14 @@ interface Parts {
   /** The name of this node; empty without a cluster. */
   nodeId(): string;
   known(): Promise<KnownNode[]>;
-  /** Looks up the state of this node. */
+  /** Looks up the state of this node, without its failing parts. */
   state(): Promise<NodeState>;
   /** The number of devices that are connected to this node. */
   connectedHere(): number;
   startedAt: Micros;
-  receivers(): Promise<{ failing: number }>;
+  figures(): Promise<Figures>;
+  usual(): Promise<Usual>;
+  stoppedRollouts(): Promise<number>;
 }
 
 /** A node with its disk over the last days. */
@@ -48,7 +54,18 @@ export interface NodeView {
   fullAt: Micros | null;
 }
 
-type Problem = { part: string; reason: string };
+/** Microseconds after its start in which a node need not have told its state. */
+const NEW = 2 * MINUTE;
+/** Microseconds after its start in which a node cannot tell that something is over: most conditions must last first. */
+const SETTLING = 16 * MINUTE;
+
+/** A node of an earlier version has stored no signs, or no failing parts. */
+function whole(state: NodeState | undefined): NodeState | null {
+  if (!state) return null;
+  const { signs = [], parts = [] } = state as Partial<NodeState>;
+  return { ...state, signs, parts };
+}
+
 export type ServiceState = ReturnType<typeof createServiceState>;
 
 /** The nodes of the service with their disks and certificates, and their faults that somebody must mend. */
@@ -75,7 +92,7 @@ export function createServiceState(parts: Parts) {
       return {
         nodeId: id || null,
         isSelf,
-        state: isSelf ? own : (stateBy.get(id) ?? null),
+        state: isSelf ? own : whole(stateBy.get(id)),
         disk,
         fullAt: fullAt(disk),
       };
@@ -99,37 +116,60 @@ export function createServiceState(parts: Parts) {
 
   const looked = () => remembered('nodes', look);
 
+  async function lookAtFleet(ofNodes: ReturnType<typeof look>): Promise<FleetNow> {
+    const [{ now, nodes }, figures, usual, stoppedRollouts] = await Promise.all([
+      ofNodes,
+      parts.figures(),
+      parts.usual(),
+      remembered('stopped rollouts', parts.stoppedRollouts),
+    ]);
+    // The devices of any node that has just started come back.
+    const newest = Math.max(parts.startedAt, ...nodes.map(({ startedAt }) => startedAt));
+    return { ...figures, usual, stoppedRollouts, startedSeconds: (now - newest) / 1_000_000 };
+  }
+
   return {
     /** Lists the nodes that live, and those that are missing. */
     async nodes(): Promise<NodeView[]> {
       return (await looked()).nodes;
     },
 
-    /** Finds what must be mended. `problems` and `notes` are those of this node's readiness. */
-    async alarms(problems: readonly Problem[], notes: readonly Problem[]): Promise<Alarm[]> {
-      const look = [looked(), parts.receivers(), findWayIn(database.aside), firstEnd(database.aside)] as const;
-      const [found, receivers, wayIn, deviceCaEnd] = await Promise.all(look).catch((cause: unknown) => {
+    /**
+     * Finds what must be mended, and judges the whole. `isWhole`: everything could be looked at, and no node has just
+     * started, so that what is not found is over. `problems` and `notes` are those of this node's readiness; the other
+     * nodes told theirs within the last minute.
+     */
+    async alarms(
+      problems: readonly FailingPart[],
+      notes: readonly FailingPart[],
+    ): Promise<{ alarms: Alarm[]; verdict: Verdict; isWhole: boolean }> {
+      const ofNodes = looked();
+      const look = [ofNodes, lookAtFleet(ofNodes), findWayIn(database.aside), firstEnd(database.aside)] as const;
+      const [found, fleet, wayIn, deviceCaEnd] = await Promise.all(look).catch((cause: unknown) => {
         if (!isDatabaseAway(cause)) throw cause;
-        return [
-          { now: clock.now(), nodes: [], known: [] },
-          { failing: 0 },
-          { token: true, until: null },
-          null,
-        ] as const; // the problems say the rest
+        return [{ now: clock.now(), nodes: [], known: [] }, null, { token: true, until: null }, null] as const; // the problems say the rest
       });
       const { now, nodes, known: rows } = found;
       const watched = nodes.flatMap((node): WatchedNode[] =>
         node.state && !node.isMissing ? [{ nodeId: node.nodeId, state: node.state, fullAt: node.fullAt }] : [],
       );
-      return alarmsOf({
+      const alarms = alarmsOf({
         now,
         nodes: watched,
         known: rows,
-        receivers,
+        fleet,
         wayIn,
         deviceCaEnd,
-        problems: [...problems, ...notes],
+        self: { nodeId: nodeId() || null, parts: [...problems, ...notes] },
       });
+      const unknown = nodes.filter(({ isMissing, state: of, startedAt }) => !isMissing && !of && now - startedAt > NEW);
+      const isWhole =
+        fleet !== null &&
+        nodes.every(
+          ({ isMissing, state: of, startedAt }) =>
+            of && !isMissing && of.databaseCheck !== 'checking' && now - startedAt > SETTLING,
+        );
+      return { alarms, verdict: verdictOf(alarms, fleet, unknown.length), isWhole };
     },
   };
 }

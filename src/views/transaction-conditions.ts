@@ -26,6 +26,22 @@ export interface OverviewFilter {
 export const isOfFailures = ({ status, errorCode }: Pick<OverviewFilter, 'status' | 'errorCode'>): boolean =>
   status === 'failed' || errorCode !== undefined;
 
+/**
+ * Whether a list has transactions in the order of their ends, which an index has for failures only. All others have the
+ * order of the transactionIds, either way.
+ */
+export const isByEnd = (
+  query: Pick<OverviewFilter, 'status' | 'errorCode' | 'deviceId' | 'rolloutId'> & {
+    unfinished: boolean;
+    warning: boolean;
+  },
+): boolean =>
+  isOfFailures(query) &&
+  !query.unfinished &&
+  !query.warning &&
+  query.deviceId === undefined &&
+  query.rolloutId === undefined;
+
 /** The SQL condition for transactions that install something. */
 export const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**

@@ -2,7 +2,7 @@ import { readDuration } from '@lapel/schemas/base/duration';
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { TransactionQuery } from '@lapel/schemas/contracts/types';
 import type { Micros } from '../runtime/units.ts';
-import { isOfFailures } from './transaction-conditions.ts';
+import { isByEnd, isOfFailures } from './transaction-conditions.ts';
 import type { OverviewQuery } from './transactions.ts';
 
 interface Times {
@@ -24,14 +24,19 @@ export function requirePackageOf(query: { package?: string; version?: string }):
  */
 export function readOverviewQuery(query: TransactionQuery, { now, since, until }: Times): OverviewQuery {
   requirePackageOf(query);
-  const { unfinished, warning, olderThan, operation, since: _since, until: _until, ...rest } = query;
+  const { unfinished, warning, olderThan, operation, sort, since: _since, until: _until, ...rest } = query;
+  const kinds = { unfinished: unfinished === 'true', warning: warning === 'true' };
+  if (sort !== undefined && isByEnd({ ...rest, ...kinds })) {
+    const msg = 'Failures come by their ends, the last one first; name a device or a rollout to sort them by creation';
+    throw DomainError.invalid({ loc: ['query', 'sort'], msg, type: 'extra_forbidden' });
+  }
   const isFailure = isOfFailures(query);
   const oldest = olderThan === undefined ? undefined : now - readDuration(olderThan);
   const before = isFailure ? oldest : Math.min(oldest ?? Number.POSITIVE_INFINITY, until ?? Number.POSITIVE_INFINITY);
   return {
     ...rest,
-    unfinished: unfinished === 'true',
-    warning: warning === 'true',
+    ...kinds,
+    ...(sort !== undefined && { oldestFirst: sort === 'createdAt' }),
     ...(operation !== undefined && { operations: [operation] }),
     ...(since !== undefined && (isFailure ? { endedSince: since } : { createdSince: since })),
     ...(until !== undefined && isFailure && { endedBefore: until }),

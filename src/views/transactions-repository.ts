@@ -2,6 +2,7 @@ import { SUMMARY_COLUMNS, type TransactionSummary } from '../core/transactions/t
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import { type NewestPage, newestFirst, type PageQuery } from '../platform/database/newest-first.ts';
 import type { Sql } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 import { conditions, type OverviewFilter } from './transaction-conditions.ts';
 
 /**
@@ -48,19 +49,19 @@ export async function unfinishedTransactions(
 }
 
 /**
- * Lists the transactions whose transactionId is in [from, before), newest first. It reads every transaction in this
- * range.
+ * Lists the transactions whose transactionId is in [from, before), newest or oldest first. It may read every transaction in
+ * this range.
  */
 export function transactionsBetween(
   sql: Sql,
   filter: OverviewFilter,
-  { from, before, limit }: { from: number; before: number; limit: number },
+  { from, before, limit, oldestFirst = false }: { from: number; before: number; limit: number; oldestFirst?: boolean },
 ): Promise<TransactionSummary[]> {
   const { where, values } = conditions(filter);
   return sql.all<TransactionSummary>(
     `SELECT ${SUMMARY_COLUMNS} FROM transactions
      WHERE ${['transaction_id >= ? AND transaction_id < ?', ...where].join(' AND ')}
-     ORDER BY transaction_id DESC LIMIT ?`,
+     ORDER BY transaction_id ${oldestFirst ? 'ASC' : 'DESC'} LIMIT ?`,
     from,
     before,
     ...values,
@@ -72,14 +73,19 @@ export function transactionsBetween(
 export function transactionsOfRollout(
   sql: Sql,
   filter: OverviewFilter & { rolloutId: string },
-  { after, limit, unfinished }: { after?: number | undefined; limit: number; unfinished: boolean },
+  {
+    after,
+    limit,
+    unfinished,
+    oldestFirst,
+  }: { after?: number | undefined; limit: number; unfinished: boolean; oldestFirst: boolean },
 ): Promise<TransactionSummary[]> {
   const { where, values } = conditions(filter);
   if (unfinished) where.push('completed_at IS NULL');
-  if (after !== undefined) where.push(`transaction_id ${unfinished ? '>' : '<'} ?`);
+  if (after !== undefined) where.push(`transaction_id ${oldestFirst ? '>' : '<'} ?`);
   return sql.all<TransactionSummary>(
     `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE ${where.join(' AND ')}
-     ORDER BY transaction_id ${unfinished ? 'ASC' : 'DESC'} LIMIT ?`,
+     ORDER BY transaction_id ${oldestFirst ? 'ASC' : 'DESC'} LIMIT ?`,
     ...values,
     ...(after === undefined ? [] : [after]),
     limit,
@@ -117,6 +123,14 @@ export async function lastNumberBefore(sql: Sql, before: number): Promise<number
   return row?.last ?? null;
 }
 
+/** The first transaction from a number on, with the time of its creation; undefined when there is none. */
+export const firstFrom = (sql: Sql, from: number): Promise<{ transactionId: number; createdAt: Micros } | undefined> =>
+  sql.get(
+    `SELECT transaction_id AS "transactionId", created_at AS "createdAt" FROM transactions WHERE transaction_id >= ?
+     ORDER BY transaction_id LIMIT 1`,
+    from,
+  );
+
 /**
  * The most applications whose transactions are listed for one device. A device is usually activated for one
  * application, or a few, in its life.
@@ -141,12 +155,12 @@ async function applicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
   return found;
 }
 
-/** Lists a page of the transactions of a device, of one application or of all, newest first. */
+/** Lists a page of the transactions of a device, of one application or of all, newest or oldest first. */
 export async function transactionsOfDevice(
   sql: Sql,
   deviceId: string,
   filter: OverviewFilter,
-  page: PageQuery<number>,
+  { oldestFirst, ...page }: PageQuery<number> & { oldestFirst?: boolean },
 ): Promise<NewestPage<TransactionSummary>> {
   const { applicationId, ...rest } = filter;
   // With `applicationId`, no rows of other applications are read. Otherwise a page that ends early would reveal that
@@ -170,5 +184,6 @@ export async function transactionsOfDevice(
     filter: where.length > 0 ? where.join(' AND ') : null,
     filterValues: values,
     page,
+    oldestFirst,
   });
 }

@@ -12,10 +12,12 @@ import {
 import type { DeliverySummary } from '../core/webhooks/log/delivery-record.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
+import type { Micros } from '../runtime/units.ts';
 import { findDeliverySummary } from './delivery-repository.ts';
 import { examineFailures, type FailurePlace, timeOf } from './failures-repository.ts';
-import { isOfFailures, type OverviewFilter } from './transaction-conditions.ts';
+import { isByEnd, type OverviewFilter } from './transaction-conditions.ts';
 import {
+  firstFrom,
   lastNumberBefore,
   transactionNumbers,
   transactionsBetween,
@@ -26,8 +28,10 @@ import {
 } from './transactions-repository.ts';
 
 export interface OverviewQuery extends OverviewFilter {
-  /** True to list only unfinished transactions, oldest first; false to list all, newest first. */
+  /** True to list only unfinished transactions, false to list all. */
   unfinished: boolean;
+  /** Without it, unfinished transactions come oldest first, all others newest first. Failures come by their ends alone. */
+  oldestFirst?: boolean;
   /**
    * True to list only the unfinished transactions that their device will not answer, because its firmware is too old.
    */
@@ -72,6 +76,8 @@ const STEPS = 5;
 const MOST_CHECKED = 5_000;
 const CHECKED_PER_QUERY = 2_500;
 
+type Ordered = OverviewQuery & { oldestFirst: boolean };
+
 const UNKNOWN: DeviceVersions = { firmware: null, managementClient: null };
 
 export type Overview = ReturnType<typeof createOverview>;
@@ -89,14 +95,14 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
 
   const placeOf = ({ record }: Listed): number => record.transactionId;
 
-  async function listWarned(query: OverviewQuery): Promise<Page<Listed, number>> {
+  async function listWarned(query: Ordered): Promise<Page<Listed, number>> {
     const { limit } = query;
     const operations = NEED_FIRMWARE.filter((operation) => query.operations?.includes(operation) ?? true);
     if (operations.length === 0) return { rows: [], next: undefined };
     const kept: Listed[] = [];
     let { after } = query;
     for (let looked = 0; looked < MOST_CHECKED; looked += CHECKED_PER_QUERY) {
-      const page = { after, limit: CHECKED_PER_QUERY, newestFirst: !query.unfinished };
+      const page = { after, limit: CHECKED_PER_QUERY, newestFirst: !query.oldestFirst };
       const batch = await withWarnings(await unfinishedTransactions(aside, { ...query, operations }, page));
       kept.push(...batch.filter(({ warning }) => warning !== null));
       if (kept.length > limit || batch.length < CHECKED_PER_QUERY) return pageOf(kept, limit, placeOf);
@@ -129,19 +135,51 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     return { rows: await withWarnings(found), next: before > first ? before : undefined };
   }
 
-  async function listOfDevice(
-    deviceId: string,
-    { after, limit, ...filter }: OverviewQuery,
-  ): Promise<Page<Listed, number>> {
-    const page = { offset: 0, limit, ...(after !== undefined && { after }) };
+  /**
+   * The lowest transactionId from which on transactions may have been created since a time. It halves the numbers, and so
+   * reads 50 rows at most.
+   */
+  async function numberAt(since: Micros, first: number, last: number): Promise<number> {
+    let [low, high] = [first, last];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const found = await firstFrom(aside, middle);
+      if (found && found.createdAt < since - CLOCK_SKEW) low = found.transactionId + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Like `listNewest`, from the oldest transaction on. */
+  async function listOldest({ after, limit, ...filter }: OverviewQuery): Promise<Page<Listed, number>> {
+    const { first, last } = await transactionNumbers(aside);
+    if (first === null || last === null) return { rows: [], next: undefined };
+    const { createdSince, createdBefore } = filter;
+    const found: TransactionSummary[] = [];
+    const begin = createdSince === undefined || after !== undefined ? first : await numberAt(createdSince, first, last);
+    let from = Math.max(begin, (after ?? 0) + 1);
+    for (let step = 0; step < STEPS && from <= last; step += 1) {
+      const page = { from, before: from + NUMBERS, limit: limit + 1 - found.length, oldestFirst: true };
+      found.push(...(await transactionsBetween(aside, filter, page)));
+      if (found.length > limit) return pageOf(await withWarnings(found), limit, placeOf);
+      const next = await firstFrom(aside, from + NUMBERS);
+      const isPast = next && createdBefore !== undefined && next.createdAt >= createdBefore + CLOCK_SKEW;
+      from = next && !isPast ? next.transactionId : last + 1; // no later one can match
+    }
+    return { rows: await withWarnings(found), next: from <= last ? from - 1 : undefined };
+  }
+
+  async function listOfDevice(deviceId: string, { after, limit, ...filter }: Ordered): Promise<Page<Listed, number>> {
+    const { oldestFirst } = filter;
+    const page = { offset: 0, limit, oldestFirst, ...(after !== undefined && { after }) };
     const { deviceId: _, ...rest } = filter;
     const { rows, next } = await transactionsOfDevice(aside, deviceId, rest, page);
     return { rows: await withWarnings(rows), next: next && Number(next.after) };
   }
 
-  async function listOfRollout(query: OverviewQuery & { rolloutId: string }): Promise<Page<Listed, number>> {
-    const { after, limit, unfinished, warning, ...filter } = query;
-    const page = { after, limit: limit + 1, unfinished };
+  async function listOfRollout(query: Ordered & { rolloutId: string }): Promise<Page<Listed, number>> {
+    const { after, limit, unfinished, warning, oldestFirst, ...filter } = query;
+    const page = { after, limit: limit + 1, unfinished, oldestFirst };
     const found = pageOf(await withWarnings(await transactionsOfRollout(aside, filter, page)), limit, placeOf);
     return warning ? { ...found, rows: found.rows.filter((one) => one.warning !== null) } : found;
   }
@@ -177,17 +215,19 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
 
   return {
     /** Lists a page. It can be shorter than its limit, even empty, although further pages follow. */
-    async list(query: OverviewQuery): Promise<Page<Listed, number>> {
-      const { unfinished, warning, status, deviceId, after, limit } = query;
+    async list(wanted: OverviewQuery): Promise<Page<Listed, number>> {
+      const { unfinished, warning, status, deviceId, after, limit, oldestFirst = unfinished } = wanted;
+      const query = { ...wanted, oldestFirst };
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
       if (query.rolloutId !== undefined) return listOfRollout({ ...query, rolloutId: query.rolloutId });
       if (warning) return listWarned(query);
-      if (isOfFailures(query) && !unfinished && deviceId === undefined) return listFailures(query);
+      if (isByEnd(query)) return listFailures(query);
       if (unfinished || (status !== undefined && !isFinished(status))) {
-        const page = { after, limit: limit + 1, newestFirst: !unfinished };
+        const page = { after, limit: limit + 1, newestFirst: !oldestFirst };
         return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit, placeOf);
       }
-      return deviceId === undefined ? listNewest(query) : listOfDevice(deviceId, query);
+      if (deviceId !== undefined) return listOfDevice(deviceId, query);
+      return oldestFirst ? listOldest(query) : listNewest(query);
     },
 
     /** Reads the given transactions in their current state; a transactionId that does not exist is left out. */

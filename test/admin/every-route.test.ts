@@ -21,6 +21,7 @@ const NO_BATCH = `enb_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NO_KEY = '0'.repeat(16);
+const NO_NOTE = `note_${'0'.repeat(32)}`;
 const NO_MEMBER = `member_${'0'.repeat(32)}`;
 const PUBLIC_KEY = createKeyPair().publicKey;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
@@ -81,6 +82,10 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/devices/{deviceId}/status', unknown: [[`/devices/${NO_DEVICE}/status`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/story', unknown: [[`/devices/${NO_DEVICE}/story`, 'device not found.']] },
+  { method: 'GET', path: '/devices/{deviceId}/notes', unknown: [[`/devices/${NO_DEVICE}/notes`, 'device not found.']] },
+  { method: 'POST', path: '/devices/{deviceId}/notes', json: { text: 'x' }, unknown: [[`/devices/${NO_DEVICE}/notes`, 'device not found.']] },
+  { method: 'DELETE', path: '/devices/{deviceId}/notes/{noteId}', unknown: [[`/devices/${NO_DEVICE}/notes/${NO_NOTE}`, 'device not found.']] },
+  { method: 'GET', path: '/devices/{deviceId}/samples', unknown: [[`/devices/${NO_DEVICE}/samples`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/transactions', unknown: [[`/devices/${NO_DEVICE}/transactions`, 'device not found.']] },
   { method: 'GET', path: '/transactions' },
@@ -116,9 +121,12 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/fleet/summary' },
   { method: 'GET', path: '/fleet/breakdown' },
   { method: 'GET', path: '/fleet/failures' },
+  { method: 'GET', path: '/fleet/samples' },
   { method: 'GET', path: '/fleet/history' },
   { method: 'GET', path: '/fleet/health' },
   { method: 'GET', path: '/fleet/alarms' },
+  { method: 'GET', path: '/alarm-receiver' },
+  { method: 'POST', path: '/alarm-receiver/test' },
   { method: 'GET', path: '/nodes' },
   { method: 'GET', path: '/receivers' },
   { method: 'GET', path: '/deliveries' },
@@ -162,6 +170,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     deviceId: deviceIdOf(77_777),
     sessionId: `session_${'0'.repeat(32)}`,
     memberId: NO_MEMBER,
+    noteId: NO_NOTE,
     personId: 'nobody',
     tokenId: `token_${'0'.repeat(32)}`,
     deliveryId: NO_DELIVERY,
@@ -213,6 +222,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             secretId: 'x',
             sessionId: 'x',
             memberId: 'x',
+            noteId: 'x',
             personId: '%20',
             tokenId: 'x',
             deliveryId: 'x',

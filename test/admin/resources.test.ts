@@ -195,6 +195,7 @@ t.test('administration of developers, applications and devices', async (t) => {
       hardwareProperties,
       blocked: false,
       certificates: 'any',
+      clientCa: false,
       certificateFingerprint: null,
       credentialOfferedAt: null,
       issuedCertificate: null,

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -118,11 +117,9 @@ t.test('a new key signs from the next webhook on, and the former key signs as we
         new Date(Number(headers['webhook-timestamp']) * 1000),
         body.toString(),
       );
-      const notification = createHmac('sha256', key).update(body).digest('hex');
       const current = index === keys.length - 1;
       t.equal(signature.split(' ').includes(signed), index >= keys.length - 2, `round ${round}: key ${index}`);
       t.equal(signature.split(' ')[0] === signed, current, 'the new one first');
-      t.equal(headers['x-notification-key'] === notification, current);
     }
     keys.push((await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey);
   }

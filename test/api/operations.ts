@@ -72,8 +72,12 @@ export const OPERATIONS: Operation[] = [
   { op: 'software keys', method: 'GET', path: '/software-keys', scope: A },
   { op: 'binary warnings', method: 'GET', path: '/binary-warnings', scope: A },
   { op: 'device count', method: 'POST', path: '/devices/count', scope: C, json: { devices: {} } },
+  { op: 'fleet', method: 'GET', path: '/fleet', scope: C },
   { op: 'tags of a device', method: 'GET', path: '/devices/{deviceId}/tags', scope: C },
   { op: 'change of tags', method: 'PATCH', path: '/devices/{deviceId}/tags', scope: D, json: { site: 'osaka' } },
+  { op: 'notes', method: 'GET', path: '/devices/{deviceId}/notes', scope: C },
+  { op: 'new note', method: 'POST', path: '/devices/{deviceId}/notes', scope: D, json: { text: 'x' } },
+  { op: 'end of a note', method: 'DELETE', path: '/devices/{deviceId}/notes/{noteId}', scope: D },
   { op: 'tags of many devices', method: 'PATCH', path: '/devices/tags', scope: D, json: { devices: {}, tags: { site: 'osaka' } } },
   { op: 'rollouts', method: 'GET', path: '/rollouts', scope: C },
   { op: 'rollout start', method: 'POST', path: '/rollouts', scope: D, json: { operation: 'setLanguage', parameters: { lang: 'ja' }, devices: {}, startAt: '2030-01-01T00:00:00Z' } },
@@ -84,6 +88,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'rollout resume', method: 'POST', path: '/rollouts/{rolloutId}/resume', scope: D },
   { op: 'rollout approval', method: 'POST', path: '/rollouts/{rolloutId}/approve', scope: D, json: {} },
   { op: 'rollout retry', method: 'POST', path: '/rollouts/{rolloutId}/retry-failed', scope: D, json: {} },
+  { op: 'rollout revert', method: 'POST', path: '/rollouts/{rolloutId}/revert', scope: D, json: {} },
   { op: 'rollout results', method: 'GET', path: '/rollouts/{rolloutId}/results', scope: C },
   { op: 'rollout devices', method: 'GET', path: '/rollouts/{rolloutId}/devices', scope: C },
   { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },
@@ -94,6 +99,22 @@ export const OPERATIONS: Operation[] = [
   { op: 'members', method: 'GET', path: '/members', scope: A },
   { op: 'new member', method: 'POST', path: '/members', scope: B, json: { name: 'x', role: 'reader' } },
   { op: 'end of a member', method: 'DELETE', path: '/members/{memberId}', scope: B },
+  { op: 'stream of events', method: 'GET', path: '/events', scope: A },
+  { op: 'consumers of the stream', method: 'GET', path: '/events/consumers', scope: A },
+  { op: 'a consumer of the stream', method: 'GET', path: '/events/consumers/{consumer}', scope: A },
+  { op: 'move of a consumer', method: 'PUT', path: '/events/consumers/{consumer}', scope: B, json: { after: 0 } },
+  { op: 'deletion of a consumer', method: 'DELETE', path: '/events/consumers/{consumer}', scope: B },
+  { op: 'endpoints', method: 'GET', path: '/endpoints', scope: A },
+  { op: 'new endpoint', method: 'POST', path: '/endpoints', scope: B, json: { url: 'https://example.com/lapel' } },
+  { op: 'an endpoint', method: 'GET', path: '/endpoints/{endpointId}', scope: A },
+  { op: 'change of an endpoint', method: 'PATCH', path: '/endpoints/{endpointId}', scope: B, json: { description: 'x' } },
+  { op: 'removal of an endpoint', method: 'DELETE', path: '/endpoints/{endpointId}', scope: B },
+  { op: 'secret of an endpoint', method: 'POST', path: '/endpoints/{endpointId}/secret', scope: B, json: {} },
+  { op: 'test of an endpoint', method: 'POST', path: '/endpoints/{endpointId}/test', scope: B },
+  { op: 'deliveries to an endpoint', method: 'GET', path: '/endpoints/{endpointId}/deliveries', scope: A },
+  { op: 'skip of a delivery', method: 'POST', path: '/endpoints/{endpointId}/deliveries/{sequence}/skip', scope: B },
+  { op: 'replay to an endpoint', method: 'POST', path: '/endpoints/{endpointId}/replay', scope: B, json: {} },
+  { op: 'end of a replay', method: 'DELETE', path: '/endpoints/{endpointId}/replay', scope: B },
   { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
   { op: 'delivery lookup', method: 'GET', path: '/webhooks/deliveries/{deliveryId}', scope: A },
   { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },
@@ -110,7 +131,9 @@ export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(({ op, isCommand }
 
 const GOOD_DEVICE = '490154203237518';
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
+const NO_NOTE = `note_${'0'.repeat(32)}`;
 const NO_MEMBER = `member_${'0'.repeat(32)}`;
+const NO_ENDPOINT = `ep_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 
 /** The request target of an operation, with valid path parameters by default. */
@@ -125,6 +148,10 @@ export function targetOf(
     .replace('{transactionId}', String(transactionId))
     .replace('{package}', name)
     .replace('{version}', version)
+    .replace('{noteId}', NO_NOTE)
+    .replace('{consumer}', 'nobody')
+    .replace('{endpointId}', NO_ENDPOINT)
+    .replace('{sequence}', '1')
     .replace('{memberId}', NO_MEMBER)
     .replace('{deliveryId}', NO_DELIVERY)
     .replace('{rolloutId}', NO_ROLLOUT);

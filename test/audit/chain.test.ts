@@ -237,11 +237,13 @@ t.test('entries of earlier releases stay as they are, and are counted', async (t
 t.test('several nodes write one chain, in the order of their commits', { skip: NO_POSTGRES }, async (t) => {
   const world = await startWorld(t, { nodes: 2 });
   const admins = [world.admin(), world.admin({ node: 1 })];
-  await Promise.all(
+  const answers = await Promise.all(
     Array.from({ length: 40 }, (_, number) =>
       admins[number % 2]!.post('/admin/v1/developers', { json: { developerId: `many-${number}`, name: 'x' } }),
     ),
   );
+  // An attempt has its entry, too: PostgreSQL of a busy machine may be too late for an answer.
+  for (const { status } of answers) t.ok([201, 503].includes(status));
   const found = await verify(world);
   t.match(found, { from: 1, broken: null, open: 0 });
   t.ok(found.entries >= 40);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
+import { freePorts } from '@lapel/tools/harness/free-port';
+import { ADMIN_TOKEN, type ServiceProcess, startProcess } from '../flow/service-process.ts';
 import type { Play } from './plays.ts';
 
 const LOOK_MS = 50;
@@ -25,7 +26,7 @@ async function storedCommands(admin: string): Promise<number> {
 
 /** Starts the program in an empty data folder. Rejects with its output if it ends before it listens. */
 export async function startServiceOfPlay(main: string, folder: string): Promise<ServiceOfPlay> {
-  const [http = 0, admin = 0, mqtt = 0, objects = 0] = await fixedPorts(4);
+  const [http = 0, admin = 0, mqtt = 0, objects = 0] = await freePorts(4);
   const env = {
     LAPEL_DATA_DIR: join(folder, 'data'),
     LAPEL_HTTP_PORT: String(http),

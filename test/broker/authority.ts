@@ -41,25 +41,23 @@ export function createAuthority(folder: string, name: string) {
     /** The certificate of the authority, which it has signed itself. */
     own: () => ({ cert: readFileSync(file('ca.pem')), key: readFileSync(file('ca.key')) }),
     sign(commonName: string, label = commonName, days = 30, names = 'IP:127.0.0.1') {
-      const [certFile, keyFile, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((suffix) =>
-        file(`${label}.${suffix}`),
-      ) as [string, string, string, string];
-      writeFileSync(extensions, `subjectAltName=${names}`);
-      openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${commonName}`);
-      const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
-      openssl(
-        'x509',
-        '-req',
-        '-in',
-        request,
-        ...signer,
-        '-out',
-        certFile,
-        '-extfile',
-        extensions,
-        '-days',
-        String(days),
+      const [certFile, keyFile, config] = ['pem', 'key', 'cnf'].map((suffix) => file(`${label}.${suffix}`)) as [
+        string,
+        string,
+        string,
+      ];
+      writeFileSync(
+        config,
+        `[req]\ndistinguished_name=any\nx509_extensions=own\n[any]\n[own]\nsubjectAltName=${names}\n`,
       );
+      const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-days', String(days)];
+      const made = ['req', '-config', config, '-subj', `/CN=${commonName}`, ...newKey, '-keyout', keyFile];
+      // One program makes the key and the certificate, because to start one takes far longer than its work.
+      if (days > 0) openssl(...made, '-x509', ...signer, '-out', certFile);
+      else {
+        openssl(...made, '-out', certFile); // a request, as only the other program makes a certificate of the past
+        openssl('x509', '-req', '-in', certFile, '-extfile', config, '-extensions', 'own', ...signer, '-out', certFile);
+      }
       const cert = readFileSync(certFile);
       const { serialNumber, fingerprint256 } = new X509Certificate(cert);
       const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase();

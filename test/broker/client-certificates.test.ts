@@ -73,7 +73,7 @@ t.test('client certificates', { skip }, async (t) => {
     const device = await world.registerDevice();
     const own = `/admin/v1/devices/${device.deviceId}`;
     const [stolen, fresh] = [authority.sign(device.deviceId, 'stolen'), authority.sign(device.deviceId, 'fresh')];
-    t.match((await world.admin().get(own)).body, { certificates: 'any', certificateFingerprint: null });
+    t.match((await world.admin().get(own)).body, { certificates: 'any', clientCa: true, certificateFingerprint: null });
     t.equal((await login(device.deviceId, stolen, mqtts, '')).code, 0, 'with an empty password as well');
     t.equal((await login(device.deviceId, stolen, mqtts, 'guessed')).code, 4);
     const { link, code } = await login(device.deviceId, stolen);

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { startWorld } from '../world.ts';
 
@@ -25,4 +26,28 @@ t.test('a process that stood still reads what came meanwhile before it ends a co
     connect: { keepalive: 1 },
   });
   await silent.closed;
+});
+
+t.test('a process that stands still ends no login in the middle', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const devices = [];
+  for (let n = 0; n < 40; n += 1) {
+    const device = await world.registerDevice();
+    const will = { topic: `devices/${device.deviceId}/status`, payload: '{"lang":"ja"}', qos: 1, retain: false };
+    devices.push(await world.open({ ...device, connect: { keepalive: 1, will } }));
+  }
+  const logins = [];
+  for (const device of devices) {
+    logins.push(device.login());
+    await turn(); // so the stop finds logins in each of their phases
+  }
+  await logins[5];
+  await turn();
+  standStill(1_600);
+  for (const [index, login] of logins.entries()) {
+    t.equal((await login).returnCode, 0);
+    devices[index]!.send({ cmd: 'pingreq' });
+    await devices[index]!.next('pingresp');
+  }
 });

@@ -3,14 +3,29 @@ import { linesInRoom, linesOf, type Rollout } from '@lapel/cli/rollout/rollout-t
 import { widthOf } from '@lapel/cli/show/text-width';
 import t from 'tap';
 
-const NONE = { waiting: 0, unfinished: 0, succeeded: 0, failed: 0, cancelled: 0, unchanged: 0, refused: 0 };
+const NONE = {
+  waiting: 0,
+  unfinished: 0,
+  confirming: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  unchanged: 0,
+  refused: 0,
+};
 const stage = (state: Rollout['stages'][number]['state'], counts: Partial<typeof NONE>, more: object = {}) => ({
   planned: 50_000,
   state,
   counts: { ...NONE, ...counts },
   continueWhen: { succeededPercent: 95, soakFor: 5400 },
   approval: true,
+  soakEndsAt: null,
+  approvalBy: null,
   approved: false,
+  health: null,
+  inWork: { installing: 0, switchedOff: 0, queued: 0 },
+  verdict: null,
+  verdictTag: null,
   ...more,
 });
 
@@ -38,6 +53,9 @@ const rollout = {
   })),
   resultsPerMinute: 1234.5,
   estimatedEnd: '2026-11-20T09:30:00.123456Z',
+  endWaitsFor: null,
+  abortRule: null,
+  healthRules: [],
 } as unknown as Rollout;
 
 t.test('a rollout fits the width of a terminal, and its rows', async (t) => {

@@ -33,6 +33,32 @@ t.test('lapel rollout', async (t) => {
     return file;
   };
 
+  await t.test('a dry run says what the rollout would be, and starts nothing', async (t) => {
+    const rollouts = async () => (await tenant.api.get(`${tenant.path}/rollouts`)).body.rollouts.length;
+    const found = await lapel('rollout start --language ja --all --dry-run --abort 10');
+    t.match(found, {
+      code: 0,
+      stdout: /^1 device, 1 of them connected\nstages of 1 devices\nat most 100 devices at a time/,
+    });
+    t.match(found.stdout, /warning: The abort rule can never stop it/);
+    const json = JSON.parse((await lapel('rollout start --language ja --all --dry-run --json')).stdout);
+    t.match(json, { ok: true, devices: 1, connected: 1, stages: [1] });
+    const nobody = await lapel('rollout start --language ja --tag no=such --dry-run');
+    t.match(nobody, { code: 1, stderr: /no device matches/ });
+    t.equal(await rollouts(), 0);
+  });
+
+  await t.test('without a selection a terminal is asked for the number of devices', async (t) => {
+    const wrong = await lapel('rollout start --language ja', { answers: ['2'] });
+    t.match(wrong, { code: 1, stderr: /Start it for 1 device\. Type 1 to confirm|the number was not confirmed/ });
+    t.match(await lapel('rollout start --language ja'), { code: 2, stderr: /--all: is needed/ });
+    t.equal((await tenant.api.get(`${tenant.path}/rollouts`)).body.rollouts.length, 0);
+    const right = await lapel('rollout start --language ja --start-at 2199-01-01T00:00:00Z', { answers: ['1'] });
+    t.match(right, { code: 0, stdout: /^rol_[0-9a-f]{32} for 1 device/ });
+    const [{ rolloutId }] = (await tenant.api.get(`${tenant.path}/rollouts`)).body.rollouts;
+    await tenant.api.delete(`${tenant.path}/rollouts/${rolloutId}`);
+  });
+
   await t.test('options make the request', async (t) => {
     const rolloutId = await started(
       '--language ja-JP --tag site=osaka --tag site=kyoto --tag !old --percent 50 --salt x --stage 10% --stage 5 --succeeded 95 --soak 60 --approval --rate 60 --abort 10 --after 20 --expire-in 2h --label night',
@@ -46,7 +72,7 @@ t.test('lapel rollout', async (t) => {
       stages: [{ continueWhen: { succeededPercent: 95, soakFor: 60 }, approval: true }, { approval: true }],
     });
     const other = await started(
-      '--language de --percent 0 --stage 10% --succeeded 90 --soak 1h --window 22:00-05:00 --time-zone Asia/Tokyo --day mon --day sat --retry NO_ANSWER --retry DOWNLOAD_FAILED --attempts 3 --retry-after 10m --abort 5 --abort-code BROKEN --continuous --prefer-connected --supersede --start-at 2199-11-20T22:00:00Z',
+      '--language de --percent 0 --stage 10% --succeeded 90 --soak 1h --window 22:00-05:00 --time-zone Asia/Tokyo --day mon --day sat --retry NO_ANSWER --retry DOWNLOAD_FAILED --attempts 3 --retry-after 10m --abort 5 --abort-code BROKEN --continuous --prefer-connected --supersede --start-at 2199-11-20T22:00:00Z --health silent=10 --health events:custom.crash,custom.hang=2x --health-after 5',
     );
     const { rules, stages, state } = await read(other);
     t.equal(state, 'scheduled');
@@ -55,7 +81,12 @@ t.test('lapel rollout', async (t) => {
       window: { from: '22:00', to: '05:00', timeZone: 'Asia/Tokyo', days: ['mon', 'sat'] },
       retry: { codes: ['NO_ANSWER', 'DOWNLOAD_FAILED'], attempts: 3, after: 600 },
       abort: { failedPercent: 5, minimumResults: 10, codes: ['BROKEN'] },
+      maxUnfinished: 100,
       startAt: '2199-11-20T22:00:00.000000Z',
+      health: [
+        { measure: 'silent', atMost: 10, minimumDevices: 5 },
+        { measure: 'events', types: ['custom.crash', 'custom.hang'], timesControl: 2, minimumDevices: 5 },
+      ],
       continuous: true,
       preferConnected: true,
       supersede: true,
@@ -68,7 +99,7 @@ t.test('lapel rollout', async (t) => {
     const wifi = fileOf(t, [{ ssid: 'office', security: 'OPEN' }]);
     for (const [line, expected] of [
       ['--bluetooth off', { operation: 'setConnectivityState' }],
-      [`--wifi ${wifi}`, { operation: 'setWifi' }],
+      [`--wifi ${wifi} --revert-after 5m`, { operation: 'setWifi', rules: { revertAfter: 300 } }],
     ] as const)
       t.match(await read(await started(`${line} --percent 0`)), expected);
     const apn = fileOf(t, [{ name: 'Office', apn: 'internet.example', mcc: '440', mnc: '10' }]);
@@ -102,6 +133,10 @@ t.test('lapel rollout', async (t) => {
       ['start --language ja --stage many', /"many" is not a whole number/],
       ['start --language ja --timeout soon', /"soon" is not a number of seconds/],
       ['start --language ja --all --wait --continuous', /--wait: a continuous rollout never completes/],
+      ['start --language ja --all --health warm=2', /--health: is a measure and its limit/],
+      ['start --language ja --all --auto-revert', /--auto-revert: needs --health/],
+      ['start --language ja --all --health-after 5', /--health-after: needs --health/],
+      ['change rol_1 --no-health --health silent=5', /--no-health: cannot be combined/],
       ['devices rol_1 --code BROKEN', /--code: needs --state/],
       ['devices rol_1 --limit -1', /--limit: "-1" is not a whole number/],
       ['list --limit 1.5', /--limit: "1.5" is not a whole number/],
@@ -122,8 +157,12 @@ t.test('lapel rollout', async (t) => {
 
   await t.test('watch follows it to its end, and its exit code says how it ended', async (t) => {
     const rolloutId = await started(`--language fr --device ${device.deviceId}`);
-    const watched = lapel(`rollout watch ${rolloutId}`);
+    const looked = Promise.withResolvers<void>();
+    const watched = lapel(`rollout watch ${rolloutId}`, {
+      onWrite: (text) => text.includes('running') && looked.resolve(),
+    });
     const { transactionId } = await device.link.command();
+    await looked.promise; // otherwise the first look can come after the end
     await device.link.ack({ transactionId, status: 'succeeded' });
     const { code, stdout, stderr } = await watched;
     t.equal(code, 0, stderr);
@@ -135,7 +174,10 @@ t.test('lapel rollout', async (t) => {
     await device.link.ack({ transactionId: other, status: 'failed', error: { code: 'BROKEN', message: '' } });
     const paused = await failing;
     t.equal(paused.code, 1);
-    t.match(paused.stderr, /is paused \(ABORT_RULE\); to let it go on: lapel rollout resume rol_/);
+    t.match(
+      paused.stderr,
+      /is paused \(ABORT_RULE\); to bring its devices back: lapel rollout revert rol_\w+; to let it go on: lapel rollout resume rol_/,
+    );
     t.match(paused.stderr, `devices have failed BROKEN: 1 device, for example ${device.deviceId}\n`);
   });
 
@@ -147,7 +189,8 @@ t.test('lapel rollout', async (t) => {
       stderr,
       'note: the abort rule needs 10 results, and the rollout has 1 device: it cannot pause the rollout (--after 1 can)\n',
     );
-    t.match(await lapel(`${line} --after 1`), { code: 0, stderr: '' });
+    const acting = await lapel(`${line} --after 1`);
+    t.match(acting, { code: 0, stderr: /^(Rollout rol_\w+ is \w+ and changes the same on 1 of the devices\.\n)*$/ });
   });
 
   await t.test('it waits no longer than --timeout', async (t) => {
@@ -232,7 +275,9 @@ t.test('lapel rollout', async (t) => {
         window: { timeZone: 'Asia/Tokyo' },
       },
     });
-    const { rules, label } = JSON.parse(await changed('--no-rate --no-abort --no-window --no-label --json'));
+    const { rules, label } = JSON.parse(
+      await changed('--no-rate --no-at-a-time --no-abort --no-window --no-label --json'),
+    );
     t.same({ rules, label }, { rules: {}, label: null });
     t.match(await lapel(`rollout change ${rolloutId} --abort 0`), { code: 1, stderr: /body\.abort\.failedPercent/ });
 
@@ -245,6 +290,22 @@ t.test('lapel rollout', async (t) => {
     const again = await lapel(`rollout pause ${rolloutId}`);
     t.equal(again.code, 1);
     t.match(again.stderr, /the rollout is cancelled/);
+  });
+
+  await t.test('brings devices back', async (t) => {
+    const rolloutId = await started(`--language nl --device ${device.deviceId}`);
+    let command = await device.link.command();
+    while ((command.parameters as { lang?: string }).lang !== 'nl') command = await device.link.command();
+    await device.link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+    await world.idle();
+    const wrong = await lapel(`rollout revert ${rolloutId} --version 1.0.0`);
+    t.match(wrong, { code: 1, stderr: /body\.version/ });
+    const { code, stdout, stderr } = await lapel(`rollout revert ${rolloutId} --failed --label back --rate 60`);
+    t.equal(code, 0, stderr);
+    const [, id] = /^(rol_\w+) brings 1 device of rol_\w+ back\n$/.exec(stdout) ?? [];
+    t.match(await read(id!), { label: 'back', reverts: rolloutId, rules: { ratePerMinute: 60 } });
+    t.match((await device.link.command()).parameters, { lang: 'fr' });
+    t.match(await lapel(`rollout revert ${rolloutId} --json`), { code: 1, stdout: /the rollout is reverted by rol_/ });
   });
 
   await t.test('--limit bounds the rows, and 0 means all', async (t) => {

@@ -16,7 +16,7 @@ interface Surroundings {
   /** The text on standard input. */
   input?: string;
   /** The answers of a person to the questions, one after the other; without them there is no person. */
-  answers?: string[];
+  answers?: string[] | ((question: string) => Promise<string>);
   /** Aborted by Ctrl-C. */
   interrupted?: AbortSignal;
   pause?: Terminal['pause'];
@@ -59,7 +59,7 @@ export async function run(
     ask: answers
       ? async (question) => {
           written.stderr += question;
-          return answers.shift() ?? '';
+          return Array.isArray(answers) ? (answers.shift() ?? '') : answers(question);
         }
       : null,
     interrupted,

@@ -42,11 +42,16 @@ t.test('of each other webhook the part is named that differs', async (t) => {
   const signature = GOOD['webhook-signature']!;
   const { data, ...rest } = JSON.parse(BODY) as Record<string, object>;
   const cases: [title: string, report: ReturnType<typeof explained>, part: string, text: RegExp][] = [
-    ['another key', explained(GOOD, { key: OTHER }), 'key', /another key/],
+    ['another key', explained(GOOD, { key: OTHER }), 'webhook-signature', /another key/],
     ['no key', explained(GOOD, { key: '' }), 'key', /no key/],
     ['a key that is none', explained(GOOD, { key: 'whsec_§' }), 'key', /not an authenticationKey/],
     ['a key without its prefix', explained(GOOD, { key: KEY.slice(6) }), 'key', /lost its prefix/],
-    ['another id', explained({ ...GOOD, 'webhook-id': 'msg_2' }), 'webhook-id', /another webhook/],
+    [
+      'another id',
+      explained({ ...GOOD, 'webhook-id': 'msg_2' }),
+      'webhook-signature',
+      /webhook-id.* of another webhook/,
+    ],
     ['no id', explained({ ...GOOD, 'webhook-id': '' }), 'webhook-id', /missing/],
     ['an old one', explained(GOOD, { now: NOW + 7_260_000 }), 'webhook-timestamp', /too old: signed 2 h ago/],
     ['one of the future', explained(GOOD, { now: NOW - 600_000 }), 'webhook-timestamp', /10 min in the future/],
@@ -87,7 +92,7 @@ t.test('of each other webhook the part is named that differs', async (t) => {
     ['a mark', explained(GOOD, { body: `\uFEFF${BODY}` }), 'body', /byte order mark/],
     ['Latin-1', explained(GOOD, { body: Buffer.from(BODY).toString('latin1') }), 'body', /Latin-1/],
     ['CR LF', explained(signed('a\r\nb'), { body: 'a\nb' }), 'body', /from CR LF to LF/],
-    ['a word', explained(GOOD, { body: BODY.replace('Zoë', 'Zoe') }), 'key', /No usual change/],
+    ['a word', explained(GOOD, { body: BODY.replace('Zoë', 'Zoe') }), 'webhook-signature', /No usual change/],
   ];
   for (const [title, report, part, text] of cases) {
     const { isGenuine, findings } = await report;
@@ -97,8 +102,6 @@ t.test('of each other webhook the part is named that differs', async (t) => {
       `${title}: ${JSON.stringify(findings)}`,
     );
   }
-  const { 'x-notification-key': _, ...standard } = GOOD;
-  t.match((await explained(standard, { key: OTHER })).findings, [{}, { text: /x-notification-key/ }]);
 });
 
 t.test('hostile text is told as it is, in a time that grows with its length only', async (t) => {

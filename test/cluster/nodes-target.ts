@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Balancer, startBalancer } from '@lapel/tools/harness/balancer';
+import { freePorts } from '@lapel/tools/harness/free-port';
 import { startObjectStore } from '@lapel/tools/harness/object-store';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
+import { type ServiceProcess, startProcess } from '../flow/service-process.ts';
 import { startTestPostgres } from '../postgres/databases.ts';
 
 interface Node {
@@ -25,7 +26,7 @@ export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
   const store = await startObjectStore(folder);
   t.teardown(() => store[Symbol.asyncDispose]());
   const url = new URL(await postgres.createDatabase());
-  const ports = await fixedPorts(count * 3);
+  const ports = await freePorts(count * 3);
   const portOf = (index: number, kind: number): number => ports[index * 3 + kind] ?? 0;
 
   async function startBefore(kind: number): Promise<Balancer> {

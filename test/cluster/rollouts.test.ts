@@ -1,7 +1,7 @@
 import t from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { until } from '../until.ts';
-import { twoNodes } from './nodes-world.ts';
+import { put, twoNodes } from './nodes-world.ts';
 
 const LANG = { operation: 'setLanguage', devices: {} };
 
@@ -16,6 +16,14 @@ t.test('rollouts on two nodes', { skip }, async (t) => {
     return answer.body.rolloutId;
   };
   const read = async (rolloutId: string) => (await elsewhere.get(`${path}/${rolloutId}`)).body;
+  /** The hints of a kind that the nodes have sent. */
+  async function hintsOf(kind: string): Promise<number> {
+    const counts = await Promise.all(world.nodes.map(({ metrics }) => metrics.clusterHints.get()));
+    return counts
+      .flatMap(({ values }) => values)
+      .filter(({ labels }) => labels.kind === kind && labels.outcome === 'sent')
+      .reduce((sum, { value }) => sum + value, 0);
+  }
   /** Lets the time pass, until the rollout is in a state. */
   const reached = (
     rolloutId: string,
@@ -27,6 +35,7 @@ t.test('rollouts on two nodes', { skip }, async (t) => {
     });
 
   await t.test('the node that leads carries out what another node stored, for the devices of both', async (t) => {
+    const before = { wake: await hintsOf('wake'), crossed: await hintsOf('crossed') };
     const rolloutId = await start(elsewhere, { parameters: { lang: 'ja' } });
     await reached(rolloutId, ({ counts }) => counts['unfinished'] === 2);
     for (const { link } of devices) {
@@ -36,6 +45,13 @@ t.test('rollouts on two nodes', { skip }, async (t) => {
     }
     await reached(rolloutId, ({ state }) => state === 'completed');
     t.match(await read(rolloutId), { counts: { succeeded: 2 } });
+    t.equal(await hintsOf('wake'), before.wake + 1, 'the node of the other device was told');
+    t.equal(await hintsOf('crossed'), before.crossed, 'which is no reason to hand it over');
+    await put(tenant.api, `${tenant.path}/devices/${other.deviceId}`);
+    const { transactionId, packet } = await other.link.command();
+    other.link.puback(packet);
+    await other.link.ack({ transactionId, status: 'succeeded' });
+    t.equal(await hintsOf('crossed'), before.crossed + 1, 'the command of a call to another node is one');
   });
 
   await t.test('results of both nodes count together in the rule that pauses', async (t) => {
@@ -50,6 +66,27 @@ t.test('rollouts on two nodes', { skip }, async (t) => {
     );
     t.match(await read(rolloutId), { state: 'paused', reason: 'ABORT_RULE', counts: { failed: 2 } });
     t.equal((await elsewhere.delete(`${path}/${rolloutId}`)).status, 200);
+  });
+
+  await t.test('a device is seen again through either node, and the one that leads says so', async (t) => {
+    const rolloutId = await start(elsewhere, {
+      operation: 'setWifi',
+      parameters: [{ ssid: 'depot', password: 'correct horse', security: 'WPA2' }],
+      confirm: { seenAgainWithin: 3600 },
+    });
+    await reached(rolloutId, ({ counts }) => counts['unfinished'] === 2);
+    for (const { link } of devices) {
+      const { transactionId } = await link.command();
+      await link.ack({ transactionId, status: 'succeeded' });
+    }
+    t.match(await read(rolloutId), { state: 'running', counts: { confirming: 2 } });
+    world.clock.advance(40_000);
+    for (const { link } of devices) {
+      link.publish('status', { lang: 'it' });
+      await link.next('puback');
+    }
+    await reached(rolloutId, ({ state }) => state === 'completed');
+    t.match(await read(rolloutId), { counts: { succeeded: 2 } });
   });
 
   await t.test('a pause through one node takes back what waits for a device of the other', async (t) => {

@@ -11,7 +11,8 @@ import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-
 import { deviceCas, enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
-import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
+import { columnsChosen, filtersByKeyboard, savedAsCsv, sortedByHead, viewsAndPalette } from './list-walks.ts';
+import { notesOfDevice } from './note-walk.ts';
 import { numbersStay } from './numbers-walk.ts';
 import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
@@ -20,8 +21,8 @@ import { createRunningClock } from './running-clock.ts';
 import { secretsOfApplication } from './secrets-walk.ts';
 import { softwareKeys } from './signing-walk.ts';
 import { strangerPage } from './stranger-walk.ts';
-import { backRestores, copied, countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
-import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
+import { backRestores, copied, countsLead, faultyImport, ownFleetLeads, ownReceiver, zones } from './true-walks.ts';
+import { slowLine, WALKS, watchesDevice, wrongFile } from './walks.ts';
 
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
@@ -33,6 +34,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     ...tlsSettings(join(folder, 'tls'), 20),
     ...CERTIFICATE_SETTINGS,
     LAPEL_DEVICE_CERTIFICATES: 'true',
+    LAPEL_SAMPLE_RETENTION_DAYS: '90',
     LAPEL_ENCRYPTION_KEY_FILE: join(folder, 'keys'),
   };
   const world = await startWorld(t, { clock, dataDir: join(folder, 'data'), env });
@@ -84,8 +86,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     const pages: [path: string, ...texts: string[]][] = [
       ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
       ['devices'],
-      [`devices/${deviceId}`, HOSTILE.image],
-      [`devices/${fleet.quiet.deviceId}`],
+      [`devices/${deviceId}`, HOSTILE.image, HOSTILE.script, 'abc⟨U+202E⟩fed'],
+      [`devices/${fleet.quiet.deviceId}`, 'Nobody has written a note.'],
       ['transactions', HOSTILE.script, WARNING],
       [`transactions/${transactionId}`, HOSTILE.script, HOSTILE.link, 'abc⟨U+202E⟩fed'],
       [`transactions/${fleet.warned}`, WARNING],
@@ -105,6 +107,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
       ['people/hostile', HOSTILE.image, HOSTILE.script],
       ['audit'],
       ['failures'],
+      ['cohorts'],
       ['device-actions'],
       [action, HOSTILE.image, 'DEVICE_NOT_ACTIVATED'],
       [`${action}/devices?state=refused`, 'DEVICE_NOT_ACTIVATED'],
@@ -175,7 +178,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
   });
 
   await t.test('messages are shown live, without passwords, and at most as many as a person can read', async (t) => {
+    const watches = watchesDevice(page, fleet.deviceId);
     await operator.visit(`/console/devices/${fleet.deviceId}`);
+    await watches;
     await operator.settled();
     await page.getByText('Live', { exact: true }).first().waitFor();
     const messages = page.getByRole('log', { name: 'Messages' });
@@ -255,14 +260,15 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     'software keys and rules of a developer are changed': softwareKeys,
     'certificates of an application are added, demanded and revoked': certificates,
     'an application gets another secret, and the one of before is ended': secretsOfApplication,
+    'a note on a device is written, shown with its author, and deleted': notesOfDevice,
     'the audit log says that it is whole': logIsChecked,
+    'columns of a list are chosen': columnsChosen,
+    'the head of a column turns the order of a list round': sortedByHead,
+    'filters are added, changed and removed by keyboard': filtersByKeyboard,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a person makes a code, and approves a device that asks with it': enrolmentByPerson,
     'an owner makes a device CA, a batch with it, and ends it': deviceCas,
-    'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
-    'what is shown once stays until somebody says that it is kept': secretsStay,
-    'an import whose answer never comes costs no credential': brokenImport,
-    'who looks again at a hidden page sees what is true now': hiddenTab,
+    ...WALKS,
   })) {
     await t.test(fact, async (t) => {
       await walked(t, walk);
@@ -323,6 +329,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
       ['Transactions', 'Transactions'],
       ['Rollouts', 'Rollouts'],
       ['Webhooks', 'Webhooks'],
+      ['Endpoints', 'Endpoints'],
+      ['Events', 'Events'],
       ['Software', 'Software'],
       ['Settings', /./],
       ['Audit log', 'Audit log'],
@@ -332,12 +340,13 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
       await theirs.getByRole('heading', { level: 1, name: h1 }).waitFor();
       await checkPage(t, customer, `the application's ${name}`);
     }
+    await customer.visit(`/console/devices/${fleet.deviceId}`);
+    await theirs.getByRole('region', { name: 'Notes' }).getByText('abc⟨U+202E⟩fed').waitFor();
+    await checkPage(t, customer, "the application's device");
+    await customer.visit('/console/');
     await theirs.setViewportSize(DESK);
-    await theirs.getByRole('link', { name: 'Devices', exact: true }).click();
-    await theirs.getByRole('row', { name: fleet.deviceId }).waitFor();
-    t.equal(await theirs.getByText(stranger.deviceId).count(), 0);
-    const check = (name: string): Promise<void> => checkPage(t, customer, `the application's ${name}`);
-    await rolloutsOfApplication(t, { tenant, watched: customer }, rolled, check);
+    await ownFleetLeads(t, { ...walk, watched: customer }, [fleet.deviceId, stranger.deviceId]);
+    await rolloutsOfApplication(t, { tenant, watched: customer }, rolled, (name) => checkPage(t, customer, name));
     await theirs.setViewportSize(DESK);
     await theirs.getByRole('link', { name: 'Software' }).click();
     await theirs.getByRole('link', { name: fleet.packageName }).click();

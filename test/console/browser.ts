@@ -74,15 +74,56 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
       return [wide + 'px', ...parts.slice(0, 5).map((one) => one.outerHTML.slice(0, 120))];
     })()`);
 
-  /** The cards whose content is wider than they are. */
+  /**
+   * The cards, and the names of facts, whose content is wider than they are, and the names of columns that reach into the
+   * values beside them on a phone.
+   */
   const spilling = (): Promise<string[]> =>
-    page.evaluate(`[...document.querySelectorAll('.card')].filter((one) => one.scrollWidth > one.clientWidth + 1)
-      .map((one) => one.getAttribute('aria-label') + ' ' + (one.scrollWidth - one.clientWidth) + 'px')`);
+    page.evaluate(`(() => {
+      const pen = document.createElement('canvas').getContext('2d');
+      const labels = [...document.querySelectorAll('td[data-label]')].filter((one) => {
+        const { position, display, font } = getComputedStyle(one, '::before');
+        pen.font = font;
+        return position === 'absolute' && display !== 'none' && pen.measureText(one.dataset.label).width > parseFloat(getComputedStyle(one).paddingLeft);
+      });
+      return [...new Set(labels.map((one) => one.dataset.label))].concat([...document.querySelectorAll('.card, .facts dt')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => (one.getAttribute('aria-label') ?? one.innerText) + ' ' + (one.scrollWidth - one.clientWidth) + 'px'));
+    })()`);
+
+  /**
+   * Links, buttons and ticks of rows that are lower than 24 pixels, which a finger misses; those in running text are as
+   * high as its lines. A number that is the link of a cell, and a button that copies, are not narrower either.
+   */
+  const small = (): Promise<string[]> =>
+    page.evaluate(`[...document.querySelectorAll(':is(#page, .top) :is(a[href], button, summary), .table input[type=checkbox]')]
+      .filter((one) => one.checkVisibility() && (one.getBoundingClientRect().height < 24 || (one.matches('td > a:only-child, .copy') && one.getBoundingClientRect().width < 24)))
+      .filter((one) => ![...(one.closest('.id, .named') ?? one).parentElement.childNodes].some((beside) => beside.nodeType === 3 && beside.data.trim() !== ''))
+      .map((one) => [one.getBoundingClientRect().width, one.getBoundingClientRect().height].map((size) => size.toFixed(1)).join(' x ') + 'px ' + (${NAME})(one) + ' in ' + one.parentElement.className)`);
+
+  /** Words of up to twelve characters that are broken over two lines. */
+  const broken = (): Promise<string[]> =>
+    page.evaluate(`(() => {
+      const found = [];
+      const texts = document.createTreeWalker(document.getElementById('page'), NodeFilter.SHOW_TEXT);
+      const range = document.createRange();
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        if (!text.parentElement.checkVisibility() || text.parentElement.closest('pre, textarea, .unseen')) continue;
+        for (const { 0: word, index } of text.data.matchAll(/(?<!\\S)[\\w.]{2,12}(?!\\S)/g)) {
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+          if (tops.some((top) => top > tops[0] + 4)) found.push(word + ' in ' + text.data.trim().slice(0, 60));
+        }
+      }
+      return found;
+    })()`);
 
   return {
     page,
     context,
     faults,
+    small,
+    broken,
     /** Another server that the page may use: the object store. */
     allow: (url: string): void => void allowed.push(`${url}/`),
     /**

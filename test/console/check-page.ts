@@ -12,6 +12,7 @@ export async function checkPage(t: Test, watched: Watched, name: string): Promis
   await page.setViewportSize(DESK);
   await watched.settled();
   t.same(await watched.spilling(), [], `${name}: everything is inside of its card`);
+  t.same(await watched.broken(), [], `${name}: short words are whole`);
   t.same(await watched.axe(), [], `${name}: nobody is kept out`);
   await page.emulateMedia({ colorScheme: 'dark' });
   t.same(await watched.lowContrast(), [], `${name}: in the dark, too`);
@@ -21,6 +22,9 @@ export async function checkPage(t: Test, watched: Watched, name: string): Promis
   t.same(await watched.overflow(), [], `${name}: at 200 % nothing is cut off`);
   await page.setViewportSize(PHONE);
   t.same(await watched.overflow(), [], `${name}: on a phone nothing is cut off`);
+  t.same(await watched.spilling(), [], `${name}: on a phone everything is inside of its card`);
+  t.same(await watched.broken(), [], `${name}: on a phone short words are whole, too`);
+  t.same(await watched.small(), [], `${name}: a finger meets each link`);
   t.same(await watched.markup(), { owned: false, scripts: 1, others: [], links: [] }, `${name}: text is text`);
   t.ok((await page.screenshot()).length > 8_000, `${name}: something is seen`);
   t.same(watched.faults.splice(0), [], `${name}: nothing is wrong`);

@@ -14,6 +14,7 @@ t.test('topics have commas between them, and their names semicolons', async (t) 
     transactions: 'all',
     devices: new Set([IDS[0], IDS[1]]),
     software: new Set(),
+    rollouts: new Set(),
     messages: new Set([IDS[2]]),
   });
   t.same(readTopics('transactions:1;22').transactions, new Set([1, 22]));
@@ -39,6 +40,8 @@ t.test('an unknown topic is refused', async (t) => {
     'software:com.example',
     `devices:${IDS.join(';')}`,
     `devices:${IDS.slice(0, 150).join(';')},devices:${IDS.slice(100).join(';')}`,
+    'rollouts',
+    'rollouts:rol_1',
     `device:${IDS.slice(0, 5).join(';')}`,
     '__proto__:1',
   ];

@@ -37,6 +37,7 @@ function startFeed({ hasOthers = false } = {}) {
     transactions: find,
     firstTransactions: () => find([]),
     receivers: async () => [],
+    rollouts: async () => [],
     audit: async () => ({}),
     software: async () => undefined,
   };

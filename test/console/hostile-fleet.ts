@@ -26,6 +26,9 @@ export async function createHostileFleet(world: World) {
     json: { version: '1.0.0', description: HOSTILE.image },
   });
   const device = await world.activatedDevice(tenant);
+  for (const text of [`${HOSTILE.script}\n${HOSTILE.turned}`, `${HOSTILE.link} ${'x'.repeat(1_900)}`])
+    await tenant.api.post(`${device.path}/notes`, { json: { text } });
+  await admin.post(`/admin/v1/devices/${device.deviceId}/notes`, { json: { text: HOSTILE.image } });
   const quiet = await world.registerDevice();
   const old = await world.activatedDevice(tenant);
   old.link.publish('status', { firmwareVersion: `8 ${HOSTILE.script}` });

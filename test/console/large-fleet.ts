@@ -1,12 +1,14 @@
 // npm run try -- console: the console at full size, in a real browser, against the service as a separate process. It
 // takes a minute or two and measures times, so it is not part of npm test: 100,000 devices; a device at its limit of
 // messages; 200 MB uploaded; a CSV of 10,000 lines; SIGKILL while somebody looks.
+
 import { closeSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fill } from '@lapel/tools/bench/scale/fill';
+import { freePorts } from '@lapel/tools/harness/free-port';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from '../flow/service-process.ts';
+import { ADMIN_TOKEN, type ServiceProcess, startProcess } from '../flow/service-process.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { deviceIdOf } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
@@ -30,7 +32,7 @@ function measured(t: Test, what: string, value: number, goal: number, isAtLeast 
 
 t.test('the console at its size', { skip }, async (t) => {
   const folder = t.testdir();
-  const [http = 0, admin = 0, mqtt = 0, objects = 0] = await fixedPorts(4);
+  const [http = 0, admin = 0, mqtt = 0, objects = 0] = await freePorts(4);
   const env = {
     LAPEL_DATA_DIR: folder,
     LAPEL_HTTP_PORT: String(http),

@@ -1,5 +1,5 @@
 import { createNewest, type Outcome } from '@lapel/console/base/newest';
-import { retryOf, selectorOf, sizesOf, stagesOf } from '@lapel/console/base/rollout-request';
+import { retryOf, selectorOf, stagesOf } from '@lapel/console/base/rollout-request';
 import t from 'tap';
 
 /** The data of a form, in which a field can be there several times. */
@@ -8,6 +8,8 @@ function formOf(...fields: [name: string, value: string][]): FormData {
   for (const [name, value] of fields) data.append(name, value);
   return data;
 }
+
+const ROLLOUT = 'rol_0193480f3a5b00112233445566778899';
 
 t.test('the fields of the form make a selector, and empty ones select all devices', async (t) => {
   t.same(selectorOf(formOf(['of', 'match'], ['ofTags', ' '], ['ofVersionIs', 'versionNot'], ['ofVersion', ''])), {});
@@ -23,6 +25,12 @@ t.test('the fields of the form make a selector, and empty ones select all device
         ['ofFirmware', '9.001.0'],
         ['ofConnected', 'false'],
         ['ofSeenWithin', '3600'],
+        ['ofBattery', '30'],
+        ['ofCharging', 'true'],
+        ['ofNetwork', 'wifi'],
+        ['ofStorage', '100'],
+        ['ofRollout', ROLLOUT],
+        ['ofMemberState', 'failed'],
         ['ofPercent', '5'],
         ['ofSalt', 'x'],
       ),
@@ -34,6 +42,12 @@ t.test('the fields of the form make a selector, and empty ones select all device
       firmwareVersionNot: '9.001.0',
       connected: false,
       lastSeenWithin: 3600,
+      batteryAtLeast: 30,
+      charging: true,
+      networkType: 'wifi',
+      storageFreeAtLeast: 104_857_600,
+      rollout: ROLLOUT,
+      memberState: 'failed',
       percent: 5,
       salt: 'x',
     },
@@ -63,12 +77,6 @@ t.test('the fields of each stage make a stage', async (t) => {
     { count: 20 },
   ]);
   t.same(stagesOf(formOf()), []);
-});
-
-t.test('the sizes of stages are those that the service settles', async (t) => {
-  t.same(sizesOf([{ percent: 5 }, { count: 20 }], 61), [4, 20, 37]);
-  t.same(sizesOf([{ count: 100 }, { percent: 50 }], 61), [61, 0], 'nothing is left for a last stage');
-  t.same(sizesOf([], 61), [61]);
 });
 
 t.test('failures are tried again only when a code is named', async (t) => {

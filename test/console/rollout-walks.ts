@@ -49,7 +49,9 @@ async function tagsAreEdited(t: Test, { tenant, watched: { page } }: Walk, devic
   await page.getByRole('status').getByText('1 device matches').waitFor();
   await page.goBack();
   await page.getByText('Tags: ring=a, b').waitFor();
-  await page.getByLabel('Tags').first().fill('site=kyoto, !ring');
+  await page.getByRole('button', { name: 'Tags: ring=a, b' }).click();
+  await page.getByRole('textbox', { name: /^Tags/ }).fill('site=kyoto, !ring');
+  await page.keyboard.press('Enter');
   await page.getByText('No matching devices').waitFor();
 }
 
@@ -67,21 +69,15 @@ async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: st
   await page.getByRole('alert').getByText('"site" is no tag').waitFor();
   await tags.fill('site=kyoto');
   await words.getByText('1 device matches').waitFor();
-  const rules = page.getByRole('group', { name: 'Abort rule' });
-  const gap = rules.getByText('The rollout has 1 device, so it never has 20 results');
-  await gap.waitFor();
-  await field('minimumResults').fill('1');
-  await gap.waitFor({ state: 'detached' });
-  await field('minimumResults').fill('20');
-  await gap.waitFor();
   await field('package').fill('com.example.unknown');
   await field('version').fill('1.0.0');
   await start.click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('Install software, for 1 device. The first stage has 1 device.').waitFor();
+  await dialog.getByRole('alert').first().waitFor();
+  t.ok(watched.expected(/404/), 'the package is unknown, as the preview says');
   await dialog.getByRole('button', { name: 'Start the rollout' }).click();
-  await dialog.getByRole('alert').waitFor();
-  t.ok(watched.expected(/404/), 'the package is unknown');
+  await dialog.getByRole('alert').nth(1).waitFor();
+  t.ok(watched.expected(/404/));
   await dialog.getByRole('button', { name: 'Back' }).click();
   t.equal(await field('package').inputValue(), 'com.example.unknown', 'it is still there');
   t.equal(await tags.inputValue(), 'site=kyoto');
@@ -96,6 +92,15 @@ async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: st
   await field('ofDevices').fill(`${deviceId}\n`);
   await words.getByText('1 device matches').waitFor();
   await start.click();
+  // The preview is the answer of the service to the same request, as a dry run.
+  await dialog.getByText('Set language, for 1 device, 1 of them connected now.').waitFor();
+  await dialog.getByText('The first stage has 1 device, the last one has 0 devices.').waitFor();
+  const warnings = dialog.getByRole('list', { name: 'Warnings' });
+  await warnings.getByText('The abort rule can never stop it: it needs 20 results').waitFor();
+  await warnings
+    .getByText(/^The rollout .* changes the same on 1 device\.$/)
+    .first()
+    .waitFor();
   // The first answer is lost: the rollout exists, and the page does not know it.
   await page.route(
     '**/rollouts',
@@ -134,9 +139,10 @@ async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: st
 /** A rollout that has paused itself is changed, tries again, goes on, is approved and is cancelled. */
 async function rolloutIsGuided(
   t: Test,
-  { tenant, watched: { page } }: Walk,
+  { tenant, watched }: Walk,
   { rolloutId, succeed }: HostileRollout,
 ): Promise<void> {
+  const { page } = watched;
   const read = async () => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body;
   const { rules } = await read();
   await goTo(page, `rollouts/${rolloutId}`);
@@ -147,6 +153,8 @@ async function rolloutIsGuided(
     await dialog.getByRole('button', { name }).click();
     await dialog.waitFor({ state: 'detached' });
   };
+  await page.getByText('The first thing to do is to bring its devices back.').waitFor();
+  t.same((await actions.getByRole('button').allTextContents()).slice(0, 2), ['Revert', 'Resume']);
   await act('Change rules');
   await dialog.getByLabel('Commands a minute').fill('');
   await dialog.getByLabel('Not before so many').fill('7');
@@ -161,7 +169,7 @@ async function rolloutIsGuided(
   await dialog.getByText('No device has failed so far.').waitFor();
   await confirm('Let it go on');
   await succeed();
-  await page.getByText('The next stage waits for an approval.').waitFor();
+  await page.getByText(/^Stage 1 has its successes. The next stage waits for .*an approval\.$/).waitFor();
   await act('Approve');
   await confirm('Approve');
   await page.getByText('approved', { exact: true }).waitFor();
@@ -169,8 +177,13 @@ async function rolloutIsGuided(
   await dialog.getByText(/1 device will get no command/).waitFor();
   await confirm('Cancel the rollout');
   await page.locator('.head').getByText('cancelled').waitFor();
-  t.equal(await actions.getByRole('button').count(), 0, 'nothing can be done with it any more');
   t.match(await read(), { state: 'cancelled', history: [{ event: 'cancelled' }, { event: 'approved' }] });
+  t.same(await actions.getByRole('button').allTextContents(), ['Revert'], 'only its devices can be brought back');
+  await act('Revert');
+  await dialog.getByRole('button', { name: 'Revert' }).click();
+  await dialog.getByRole('alert').getByText('their former settings are not known').waitFor();
+  t.ok(watched.expected(/409/));
+  await dialog.getByRole('button', { name: 'Back' }).click();
 }
 
 /** An application edits tags, starts a rollout, looks at its pages, and guides the one that has paused itself to its end. */

@@ -1,5 +1,6 @@
 import {
-  abortGap,
+  approvalWords,
+  closedWords,
   countsWords,
   entryWords,
   hasStoppedItself,
@@ -12,16 +13,31 @@ import {
   waitsForApproval,
 } from '@lapel/console/base/rollout-words';
 import type { RolloutCounts } from '@lapel/console/base/rows';
+import { isReleaseBad } from '@lapel/schemas/base/rollouts';
 import t from 'tap';
 import { byState } from '../../src/core/rollouts/counts.ts';
 
 const NONE: RolloutCounts = byState([]);
 
-t.test('a rollout is named by its label, else by its subject, else by its rolloutId', async (t) => {
-  const rolloutId = 'rol_1';
-  t.equal(nameOf({ rolloutId, label: 'night', subject: 'ja' }), 'night');
-  t.equal(nameOf({ rolloutId, label: null, subject: 'ja' }), 'ja');
-  t.equal(nameOf({ rolloutId, label: null, subject: null }), rolloutId);
+t.test('a rollout is named by its label, else by the version that it installs, else by its operation', async (t) => {
+  const install = { operation: 'installSoftware', label: null, subject: 'com.example.camera@2.0.0' } as const;
+  const wifi = { operation: 'setWifi', label: null, subject: '1 network' } as const;
+  t.equal(nameOf({ ...wifi, label: 'night' }), 'night');
+  t.equal(nameOf(install), 'com.example.camera@2.0.0');
+  t.equal(nameOf(wifi), 'Set Wi-Fi: 1 network');
+  t.equal(nameOf({ ...wifi, subject: null }), 'Set Wi-Fi');
+});
+
+t.test('a rollout whose first stage waits for its window says so', async (t) => {
+  const window = { from: '22:00', to: '05:00', timeZone: 'Asia/Tokyo' } as const;
+  const waits = { state: 'running', stage: 0, rules: { window } } as const;
+  t.equal(
+    closedWords(waits),
+    'The first stage begins when the window opens: 22:00 to 05:00 of the next day, Asia/Tokyo.',
+  );
+  t.equal(closedWords({ ...waits, stage: 1 }), null);
+  t.equal(closedWords({ ...waits, state: 'paused' }), null);
+  t.equal(closedWords({ ...waits, rules: {} }), null);
 });
 
 t.test('each reason of a pause is a sentence, and only that of the service itself is an alarm', async (t) => {
@@ -32,26 +48,49 @@ t.test('each reason of a pause is a sentence, and only that of the service itsel
   t.notOk(hasStoppedItself({ state: 'running', reason: null }));
 });
 
-t.test('the share of successes leaves out devices that were refused or cancelled', async (t) => {
-  t.equal(successPercent({ ...NONE, succeeded: 5, unchanged: 1, failed: 1, waiting: 2, refused: 50 }), 66);
+t.test('a release that a rule has stopped is reverted first', async (t) => {
+  const counts = { ...NONE, failed: 1 };
+  for (const reason of ['ABORT_RULE', 'STAGE_FAILED', 'HEALTH_RULE'])
+    t.ok(isReleaseBad({ state: 'paused', reason, counts }), reason);
+  for (const reason of ['REQUESTED', 'HEALTH_UNKNOWN', 'BINARY_DELETED', null])
+    t.notOk(isReleaseBad({ state: 'paused', reason, counts }), String(reason));
+  t.notOk(
+    isReleaseBad({ state: 'paused', reason: 'ABORT_RULE', reverts: 'rol_1', counts }),
+    'a revert cannot be reverted',
+  );
+  t.notOk(isReleaseBad({ state: 'running', reason: null, counts }));
+  const none = { ...NONE, refused: 3 };
+  t.notOk(isReleaseBad({ state: 'paused', reason: 'STAGE_FAILED', counts: none }), 'no device has the release');
+});
+
+t.test('the share of successes leaves out devices that were unchanged, refused or cancelled', async (t) => {
+  t.equal(successPercent({ ...NONE, succeeded: 5, unchanged: 1, failed: 1, waiting: 2, refused: 50 }), 62);
   t.equal(successPercent({ ...NONE, refused: 3, cancelled: 1 }), null);
   t.equal(countsWords({ ...NONE, waiting: 1_200, failed: 3 }), '3 failed, 1,200 waiting');
   t.equal(countsWords(NONE), 'no devices');
 });
 
 t.test('a stage says what it waits for', async (t) => {
-  const stage = { planned: 4, state: 'running', approval: true, approved: false } as const;
-  const counts = { ...NONE, succeeded: 3, waiting: 1 };
+  const stage = { state: 'running', approval: true, approvalBy: null, approved: false } as const;
   const continueWhen = { succeededPercent: 75, soakFor: 7_200 };
   t.equal(
     nextWhen({ continueWhen, approval: true }),
     'The next stage begins when 75 % have succeeded, for 2 h, and somebody has approved it.',
   );
   t.equal(nextWhen({ continueWhen: null, approval: false }), 'The next stage begins when all its devices have ended.');
-  t.ok(waitsForApproval({ ...stage, counts, continueWhen }));
-  t.notOk(waitsForApproval({ ...stage, counts, continueWhen: { succeededPercent: 76 } }));
-  t.notOk(waitsForApproval({ ...stage, counts, continueWhen: null }), 'its devices have not all ended');
-  t.notOk(waitsForApproval({ ...stage, counts, continueWhen, approved: true }));
+  const soakEndsAt = '2026-11-20T09:30:00.123456Z';
+  t.ok(waitsForApproval({ ...stage, soakEndsAt }));
+  t.notOk(waitsForApproval({ ...stage, soakEndsAt: null }), 'it has not its share, as the service says');
+  t.notOk(waitsForApproval({ ...stage, soakEndsAt, approved: true }));
+  const [before, after] = [Date.parse('2026-11-20T09:00:00Z'), Date.parse('2026-11-20T10:00:00Z')];
+  t.equal(
+    approvalWords(1, { ...stage, soakEndsAt }, before),
+    'Stage 1 has its successes. The next stage waits for the end of the soak, and for an approval.',
+  );
+  t.equal(
+    approvalWords(2, { approvalBy: 'other', soakEndsAt }, after),
+    'Stage 2 has its successes. The next stage waits for the approval of a person who has neither started it nor changed it last.',
+  );
 });
 
 t.test('a selector is read as facts, with hostile texts made visible', async (t) => {
@@ -66,6 +105,12 @@ t.test('a selector is read as facts, with hostile texts made visible', async (t)
       versionNot: '1.1.0',
       firmwareVersionRange: '>=8 <9',
       connected: false,
+      batteryAtLeast: 30,
+      charging: false,
+      networkType: 'lte',
+      storageFreeAtLeast: 104_857_600,
+      rollout: 'rol_1',
+      memberState: 'failed',
       lastSeenWithin: 3_600,
       percent: 5,
       salt: 'x',
@@ -77,6 +122,12 @@ t.test('a selector is read as facts, with hostile texts made visible', async (t)
       ['Package', 'com.example.camera'],
       ['Version', 'not 1.1.0'],
       ['Firmware', 'in the range >=8 <9'],
+      ['Battery', 'at least 30 %'],
+      ['Charging', 'no'],
+      ['Network', 'lte'],
+      ['Free storage', 'at least 100 MiB'],
+      ['Of the rollout', 'rol_1'],
+      ['In the state', 'failed'],
       ['Connection', 'not connected'],
       ['Seen within', '1 h'],
       ['Share', '5 % of them, salt x'],
@@ -92,6 +143,7 @@ t.test('rules and what happened are read as facts', async (t) => {
       abort: { failedPercent: 10, minimumResults: 20, codes: ['A\u200bB'] },
       retry: { codes: ['DOWNLOAD_FAILED'], attempts: 3, after: 600 },
       expireIn: 604_800,
+      revertAfter: 300,
       supersede: true,
     }),
     [
@@ -100,29 +152,44 @@ t.test('rules and what happened are read as facts', async (t) => {
       ['Abort rule', 'pauses when 10 % of at least 20 results are failures with A⟨U+200B⟩B'],
       ['Retry', 'up to 3 commands after DOWNLOAD_FAILED, 10 min later'],
       ['Deliver within', '7 d'],
+      ['Way back', 'a device that does not reach the service within 5 min takes its former list again'],
       ['Older commands', 'each command ends older unfinished ones of its kind'],
     ],
   );
   const at = '2026-11-25T09:00:00.000000Z';
-  t.same(entryWords({ at, event: 'stageStarted', stage: 2, by: 'service', reason: null }), {
-    what: 'stage 2 began',
-    who: 'the service',
-    why: null,
-  });
-  t.match(entryWords({ at, event: 'paused', stage: 2, by: 'administration', reason: 'REQUESTED' }), {
-    what: 'paused',
-    who: 'the operator',
-    why: null,
-  });
-});
-
-t.test('the form says where an abort rule cannot act', async (t) => {
-  t.equal(abortGap(20, [5]), 'The rollout has 5 devices, so it never has 20 results: this rule cannot pause it.');
-  t.equal(abortGap(20, [5, 95]), 'The first stage has 5 devices: this rule cannot pause the rollout before stage 2.');
-  t.equal(
-    abortGap(11, [5, 5, 90]),
-    'The first 2 stages have 10 devices: this rule cannot pause the rollout before stage 3.',
+  t.same(
+    entryWords({
+      at,
+      event: 'stageStarted',
+      stage: 2,
+      by: 'service',
+      person: null,
+      reason: null,
+      health: null,
+      verdict: null,
+    }),
+    {
+      what: 'stage 2 began',
+      who: 'the service',
+      why: null,
+      figures: null,
+    },
   );
-  t.equal(abortGap(5, [5, 95]), null);
-  t.equal(abortGap(5, [0]), null, 'without devices there is nothing to say');
+  t.match(
+    entryWords({
+      at,
+      event: 'paused',
+      stage: 2,
+      by: 'administration',
+      person: null,
+      reason: 'REQUESTED',
+      health: null,
+      verdict: null,
+    }),
+    {
+      what: 'paused',
+      who: 'the operator',
+      why: null,
+    },
+  );
 });

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { deviceIdOf, type Tenant, transactionIdOf, type World } from '../world.ts';
+import { deviceIdOf, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 import type { Watched } from './browser.ts';
+import { addFilter } from './list-walks.ts';
 
 interface Walk {
   world: World;
@@ -14,8 +15,12 @@ interface Walk {
 
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
+/** Resolves when the service sends the messages of a device to the page; messages of before are not shown. */
+export const watchesDevice = (page: Page, deviceId: string): Promise<unknown> =>
+  page.waitForResponse((answer) => decodeURIComponent(decodeURIComponent(answer.url())).includes(`device:${deviceId}`));
+
 /** A dialog closes together with its page, and names its subject. */
-export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk): Promise<void> {
+async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const [first, second] = [await world.registerDevice(), await world.registerDevice()];
   await watched.visit(`/console/devices/${first.deviceId}`);
@@ -35,8 +40,94 @@ export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk):
   await dialogOf(page).waitFor({ state: 'detached' });
 }
 
+/** The keys lead to pages and rows, say what there is, and leave fields alone. */
+async function keysLead(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  await world.registerDevice();
+  await watched.visit('/console/devices');
+  await page.getByRole('table').first().waitFor();
+  await page.keyboard.press('?');
+  const keys = dialogOf(page);
+  await keys.getByText('Go to a page, or find something').waitFor();
+  t.match(await keys.innerText(), /g\s+h\s+Health/);
+  await page.keyboard.press('Escape');
+  await keys.waitFor({ state: 'detached' });
+  const focused = (): Promise<string | undefined> =>
+    page.evaluate(`document.activeElement?.getAttribute('href') ?? undefined`);
+  await page.keyboard.press('j');
+  const first = await focused();
+  t.match(first, /^\/console\/devices\/\d+$/);
+  await page.keyboard.press('j');
+  t.not(await focused(), first);
+  await page.keyboard.press('k');
+  t.equal(await focused(), first);
+  await page.keyboard.press('g');
+  await page.keyboard.press('h');
+  await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('gd?');
+  t.equal(await page.evaluate('document.activeElement.value'), 'gd?');
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('table', { name: 'Settings' }).getByText('LAPEL_DATA_DIR').first().waitFor();
+}
+
+/** Above the queue of a device one reads why it waits, by what was seen of the device. */
+async function queueSaysWhy(_: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const tenant = await world.createTenant('queue');
+  const device = await world.activatedDevice(tenant);
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  const { packet } = await device.link.command();
+  await watched.visit(`/console/devices/${device.deviceId}`);
+  await page
+    .getByText(/has been sent to the device, which is connected and has not acknowledged|have been sent/)
+    .waitFor();
+  device.link.puback(packet);
+  await page.getByText(/has received 1 command, and has not answered yet/).waitFor();
+  await device.link.drop();
+  await page.getByText(/1 command waits for the device, which is offline; it was seen last/).waitFor();
+}
+
+/** One sees what a device reported over time, with the versions that changed, and compares versions. */
+async function samplesAreSeen(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const tenant = await world.createTenant('over-time');
+  const device = await world.activatedDevice(tenant);
+  const report = async (body: object): Promise<void> => {
+    device.link.publish('status', body);
+    await device.link.next('puback');
+  };
+  await report({ firmwareVersion: '1.0', battery: { level: 80, charging: false } });
+  await report({ firmwareVersion: '2.0' });
+  // What it reported an hour and two hours ago, as the service stores it.
+  const hour = Math.floor(world.clock.now() / 3_600_000_000);
+  for (const [ago, level] of [
+    [1, 84],
+    [2, 90],
+  ] as const)
+    await (await world.raw()).all(
+      `INSERT INTO device_samples (device_id, hour, battery, is_charging) VALUES ('${device.deviceId}', ${hour - ago}, ${level}, 0)`,
+    );
+  await watched.visit(`/console/devices/${device.deviceId}`);
+  await page.getByRole('img', { name: 'Battery; now battery 80 %' }).waitFor();
+  await page.getByRole('list', { name: 'Versions that changed' }).getByText('2.0').waitFor();
+  await page.getByText('Not reported in this period: signal, free storage.').waitFor();
+  t.equal(await page.getByText(/^Times in .*\.$/).count(), 1, 'the zone is said once');
+  const period = page.getByRole('group', { name: 'Period' });
+  for (const name of ['Week', 'Month', '3 months']) {
+    await period.getByRole('button', { name, exact: true }).click();
+    await period.locator('[aria-pressed=true]', { hasText: name }).waitFor();
+    await page.getByRole('img', { name: /^Battery; now/ }).waitFor();
+  }
+  await page.getByRole('link', { name: 'Compare versions' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Compare versions' }).waitFor();
+  await addFilter(page, 'Device begins with', device.deviceId);
+  const row = page.getByRole('table', { name: 'Versions' }).getByRole('row', { name: /^1\.0/ });
+  await row.getByText('6 %/h').waitFor();
+}
+
 /** A secret that is shown once stays visible until the user confirms that it is saved. */
-export async function secretsStay(t: Test, { world, watched }: Walk): Promise<void> {
+async function secretsStay(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const { deviceId } = await world.registerDevice();
   await watched.visit('/console/devices');
@@ -56,7 +147,7 @@ export async function secretsStay(t: Test, { world, watched }: Walk): Promise<vo
 }
 
 /** If the answer to an import never arrives, no credential is lost: all are in a file before the first is sent. */
-export async function brokenImport(t: Test, { world, watched }: Walk): Promise<void> {
+async function brokenImport(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const file = join(world.dataDir, 'broken.csv');
   const ids = [deviceIdOf(7_000), deviceIdOf(7_001), deviceIdOf(7_002)];
@@ -106,7 +197,7 @@ export const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event('visibilitychange'));`);
 
 /** A page that becomes visible again shows the current state. */
-export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Promise<void> {
+async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Promise<void> {
   const { page } = watched;
   const { deviceId } = await world.registerDevice();
   await watched.visit('/console/transactions');
@@ -121,9 +212,7 @@ export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Prom
   await page.getByLabel(`Select transaction ${transactionIdOf(answer)}`, { exact: true }).waitFor();
 
   const device = await world.activatedDevice(tenant);
-  const watches = page.waitForResponse((answer) =>
-    decodeURIComponent(decodeURIComponent(answer.url())).includes(`device:${device.deviceId}`),
-  );
+  const watches = watchesDevice(page, device.deviceId);
   await watched.visit(`/console/devices/${device.deviceId}`);
   await watches;
   await words.getByText('Live', { exact: true }).waitFor();
@@ -193,3 +282,14 @@ export async function wrongFile(t: Test, page: Page, settled: () => Promise<void
   await dialog.getByRole('button', { name: 'Upload' }).click();
   await dialog.waitFor({ state: 'detached' });
 }
+
+/** What is walked through in the console of the operator, by the fact that it shows. */
+export const WALKS = {
+  'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
+  'a queue says why it waits': queueSaysWhy,
+  'keys lead to pages and rows, and leave fields alone': keysLead,
+  'what is shown once stays until somebody says that it is kept': secretsStay,
+  'an import whose answer never comes costs no credential': brokenImport,
+  'who looks again at a hidden page sees what is true now': hiddenTab,
+  'a device is seen over time, and versions are compared': samplesAreSeen,
+};

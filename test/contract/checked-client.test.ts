@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { type CheckedAnswer, problemsOf } from './checked-client.ts';
+import { type CheckedAnswer, createClient, problemsOf } from './checked-client.ts';
 
 const headers = { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' };
 const wrong = { ...headers, 'lapel-error-code': 'WRONG_URL' };
@@ -52,4 +55,24 @@ t.test('a missing header is a problem', async (t) => {
   ]);
   t.match(problems('GET', path, { headers: {}, body: { status: 'deactivated' } }), [/X-Request-Id/, /content type/]);
   t.match(problems('PUT', path, { status: 405, body: { message: 'x' } }), [/Lapel-Error-Code/, /Allow/]);
+});
+
+t.test('a test that has not looked at a refusal that may pass can ask nothing more', async (t) => {
+  const server = createServer((_, response) => {
+    response.writeHead(503, {
+      'x-request-id': 'a',
+      'content-type': 'application/json',
+      'lapel-error-code': 'OVERLOADED',
+      'retry-after': '1',
+    });
+    response.end('{"message":"the service is at its limit; try again later."}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  t.teardown(() => client[Symbol.asyncDispose]());
+  t.equal((await client.get(path)).status, 503, 'the test looks');
+  await client.get(path);
+  await t.rejects(client.get(path), { message: /not looked at a refusal: GET .*503/ });
 });

@@ -29,15 +29,49 @@ export interface RequestOptions {
 
 export type CheckedClient = ReturnType<typeof createClient>;
 
+/** Whether an answer can come by chance, as from a busy machine: "too many requests", or "unavailable". */
+const mayPass = (status: number): boolean => status === 429 || status >= 500;
+
+/** The refusals that a test got, and has not looked at yet. */
+export type UnreadRefusals = Set<string>;
+
+/** An answer that is unread until somebody looks at its status, headers or body. */
+function unreadAnswer(answer: CheckedAnswer, refusal: string, unread: UnreadRefusals): CheckedAnswer {
+  const read = (key: keyof CheckedAnswer) => ({
+    enumerable: true,
+    get() {
+      unread.delete(refusal);
+      return answer[key];
+    },
+  });
+  unread.add(refusal);
+  return Object.defineProperties({} as CheckedAnswer, {
+    status: read('status'),
+    headers: read('headers'),
+    body: read('body'),
+  });
+}
+
 /**
  * An HTTP client for tests. It checks every answer against the OpenAPI documents: if status, headers or body differ
  * from the documented ones, the request throws. A path or method that is not documented must be answered with 403
- * `wrong url.`, or 405 with `Allow`.
+ * `wrong url.`, or 405 with `Allow`. A request also throws if the test has not looked at a refusal that may pass, as the
+ * test would go on with a state that it did not make. `unread` joins several clients.
  */
-export function createClient({ baseUrl, token: usual }: { baseUrl: string; token?: string }) {
+export function createClient({
+  baseUrl,
+  token: usual,
+  unread = new Set(),
+}: {
+  baseUrl: string;
+  token?: string;
+  unread?: UnreadRefusals;
+}) {
   const pool = new Pool(baseUrl);
 
   async function request(method: string, target: string, options: RequestOptions = {}): Promise<CheckedAnswer> {
+    const [refusal] = unread;
+    if (refusal !== undefined) throw new Error(`the test has not looked at a refusal: ${refusal}`);
     const { token = usual, json, form, text } = options;
     const headers: Record<string, string> = {};
     let body: string | Buffer | null = text ?? null;
@@ -69,7 +103,8 @@ export function createClient({ baseUrl, token: usual }: { baseUrl: string; token
         `${method} ${target} answered ${answer.status} ${content.slice(0, 1000)}\n  ${problems.join('\n  ')}`,
       );
     }
-    return answer;
+    if (!mayPass(answer.status)) return answer;
+    return unreadAnswer(answer, `${method} ${target} answered ${answer.status} ${content.slice(0, 1000)}`, unread);
   }
 
   return {

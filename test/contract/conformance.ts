@@ -13,8 +13,11 @@ import {
   target,
 } from './cases.ts';
 import type { ConformanceWorld } from './conformance-world.ts';
+import { ENDPOINTS } from './endpoint-cases.ts';
+import { NOTES } from './note-cases.ts';
 import { ROLLOUTS } from './rollout-cases.ts';
 import { ROWS } from './rows.ts';
+import { STREAM } from './stream-cases.ts';
 
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const newestDelivery = async ({ api, path }: ConformanceWorld): Promise<string> =>
@@ -275,6 +278,7 @@ const OWN: Record<string, Cases> = {
   'software keys': { 200: PLAIN('software keys', 'the keys of the developer') },
   'binary warnings': { 200: PLAIN('binary warnings', 'the files of the developer') },
   'device count': { 200: PLAIN('device count', 'all devices of the application') },
+  fleet: { 200: PLAIN('fleet', 'all devices of the application') },
   'tags of a device': {
     200: PLAIN('tags of a device', 'an activated device'),
     403: NOT_ACTIVATED('tags of a device'),
@@ -298,6 +302,9 @@ const OWN: Record<string, Cases> = {
         api.patch(`${path}/devices/${device.deviceId}/tags`, { json: { site: 'x' }, headers: { 'if-match': '"old"' } }),
     },
   },
+  ...NOTES,
+  ...STREAM,
+  ...ENDPOINTS,
   ...ROLLOUTS,
   'tags of many devices': { 200: PLAIN('tags of many devices', 'all devices of the application') },
   'transactions of the application': {

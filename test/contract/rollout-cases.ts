@@ -69,12 +69,35 @@ const unknown = (suffix: string): Case => ({
   run: ({ api, path }) => api.get(`${path}/${UNKNOWN}${suffix}`),
 });
 
+/** Reverts a rollout whose command was published, to another version. */
+async function revertOfSoftware(conformance: ConformanceWorld): Promise<{ status: number }> {
+  const { api, path, world, newVersion, upload, versionPath } = conformance;
+  const { name } = await newVersion('distributing');
+  await api.post(`${path}/packages/${name}/versions`, { json: { version: '1.0.1' } });
+  await upload(name, '1.0.1');
+  await api.post(`${versionPath(name, '1.0.1')}/distributions`);
+  const parameters = { package: name, version: '1.0.0' };
+  const rollout = await newRollout(conformance, { operation: 'installSoftware', parameters, devices: {} });
+  await world.idle();
+  return api.post(`${rollout}/revert`, { json: { version: '1.0.1' } });
+}
+
+const withoutSuccess = (cases: Cases): Cases =>
+  Object.fromEntries(Object.entries(cases).filter(([status]) => status !== '200'));
+
 const pause = (world: ConformanceWorld, rollout: string) => world.api.post(`${rollout}/pause`);
 
 /** The cases of the operations on rollouts. */
 export const ROLLOUTS: Record<string, Cases> = {
   rollouts: { 200: PLAIN('rollouts', 'the rollouts of the application') },
   'rollout start': {
+    200: {
+      title: 'a dry run',
+      run: ({ api, path }) =>
+        api.post(`${path}/rollouts`, {
+          json: { operation: 'setLanguage', parameters: { lang: 'ja' }, devices: {}, dryRun: true },
+        }),
+    },
     201: PLAIN('rollout start', 'all devices of the application'),
     404: {
       title: 'package not found',
@@ -98,6 +121,10 @@ export const ROLLOUTS: Record<string, Cases> = {
   'rollout resume': action('POST', '/resume', { before: pause }),
   'rollout approval': action('POST', '/approve', { json: { stage: 1 }, made: waitingForApproval }),
   'rollout retry': action('POST', '/retry-failed', { json: {}, before: pause }),
+  'rollout revert': {
+    ...withoutSuccess(action('POST', '/revert', { json: {} })),
+    201: { title: 'a rollout of software, with a version to go back to', run: revertOfSoftware },
+  },
   'rollout results': { 200: found('/results'), 404: unknown('/results') },
   'rollout devices': { 200: found('/devices'), 404: unknown('/devices') },
 };

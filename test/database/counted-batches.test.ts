@@ -58,7 +58,7 @@ onBoth(t, async (t, kind) => {
     const remembered = <Result>(_: string, look: () => Promise<Result>): Promise<Result> => look();
     const parts = { ...common, database, metrics, remembered, nodeId: () => '', isOn: true };
     const fleet = createFleetHistory({ ...parts, leads: () => false, connectedHere: () => 0 });
-    const disk = { databaseCheck: null, version: '', late: [], certificates: [], disk: null };
+    const disk = { databaseCheck: null, version: '', late: [], certificates: [], disk: null, signs: [], parts: [] };
     const service = createServiceHistory({ ...parts, state: async () => disk });
     await fleet.start();
     await service.start();

@@ -37,13 +37,14 @@ const REPORTED: Record<string, object> = {
   all: {
     firmwareVersion: at("9'0"),
     battery: at({ level: 100, charging: true }),
+    storage: at({ total: 1e20, free: 1e20 }),
     ...software(item('a', '1'), item('b', '2')),
   },
   nothing: {},
   empty: { firmwareVersion: at(''), battery: at({ level: 0, charging: false }), ...software() },
-  twice: software(item('a', '1'), item('a', '2')),
+  twice: { ...software(item('a', '1'), item('a', '2')), storage: at({ total: 100, free: 60 }) },
   strange: { firmwareVersion: at(7), battery: at({ level: 1.5 }), ...software('x', { package: 1, version: null }) },
-  other: { firmwareVersion: at(null), battery: at('full'), software: at('none') },
+  other: { firmwareVersion: at(null), battery: at('full'), software: at('none'), storage: at(null) },
 };
 
 onBoth(t, async (t, kind) => {
@@ -72,6 +73,15 @@ onBoth(t, async (t, kind) => {
       { device_id: 'other', firmware: null, battery: null },
       { device_id: 'strange', firmware: null, battery: null },
       { device_id: 'twice', firmware: null, battery: null },
+    ],
+  );
+  t.same(
+    await all(`SELECT device_id, CAST(charging AS INTEGER) AS charging, CAST(storage_free AS TEXT) AS free
+      FROM device_status WHERE charging IS NOT NULL OR storage_free IS NOT NULL ORDER BY device_id`),
+    [
+      { device_id: 'all', charging: 1, free: '9007199254740991' },
+      { device_id: 'empty', charging: 0, free: null },
+      { device_id: 'twice', charging: null, free: '60' },
     ],
   );
   t.same(

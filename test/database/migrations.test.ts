@@ -24,7 +24,9 @@ t.test('the migrations of both databases have the same names and numbers', async
 /** The part of a statement that would break nodes of the former release; undefined if it only adds. */
 function takesAway(statement: string): string | undefined {
   const [taken] =
-    /\b(DROP|RENAME|SET NOT NULL|ALTER COLUMN|TRUNCATE(?! ON))\b|\bADD CONSTRAINT\b/i.exec(statement) ?? [];
+    /\b(DROP|RENAME|SET NOT NULL|ALTER COLUMN(?! \w+ SET DEFAULT\b)|TRUNCATE(?! ON))\b|\bADD CONSTRAINT\b/i.exec(
+      statement,
+    ) ?? [];
   if (taken !== undefined && !/^\s*DROP INDEX\b/i.test(statement)) return taken;
   const [, column] = /\bADD (?:COLUMN )?([^,;]*)/i.exec(statement) ?? [];
   if (column !== undefined && /\bNOT NULL\b/i.test(column) && !/\bDEFAULT\b/i.test(column)) return `ADD ${column}`;
@@ -47,6 +49,7 @@ t.test('a statement that would break them is found', async (t) => {
   t.equal(takesAway('ALTER TABLE devices ALTER COLUMN blocked SET NOT NULL'), 'ALTER COLUMN');
   t.match(takesAway('ALTER TABLE devices ADD COLUMN battery BIGINT NOT NULL'), /^ADD battery/);
   t.equal(takesAway('ALTER TABLE devices ADD COLUMN battery BIGINT NOT NULL DEFAULT 0'), undefined);
+  t.equal(takesAway('ALTER TABLE devices ALTER COLUMN battery SET DEFAULT 0'), undefined);
   t.equal(takesAway('CREATE TABLE audit (audit_id BIGINT NOT NULL)'), undefined);
   t.equal(takesAway('DROP INDEX devices_by_developer'), undefined);
 });

@@ -5,14 +5,19 @@ import {
   listDevicesOf,
   waitingAmong,
 } from '../../src/core/device-actions/action-repository.ts';
+import { findGiven, givenAmong, latestOf, replacedAmong } from '../../src/core/rollouts/given-repository.ts';
+import type { Rollout } from '../../src/core/rollouts/rollout.ts';
+import { supersededAmong } from '../../src/core/rollouts/superseding.ts';
 import { type FleetFilter, fleetPlaces } from '../../src/core/selection/fleet-repository.ts';
 import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { findApplicationOfDelivery } from '../../src/views/delivery-repository.ts';
 import { fleetRows } from '../../src/views/devices-repository.ts';
 import { countInstallations, listInstallations } from '../../src/views/installations-repository.ts';
 import {
+  firstFrom,
   transactionsBetween,
   transactionsOfDevice,
+  transactionsOfRollout,
   unfinishedTransactions,
 } from '../../src/views/transactions-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
@@ -91,6 +96,48 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
     },
   );
 
+  t.test('the devices of a rollout, and what they got after it, are found by indexes', async (t) => {
+    const terms = { member: { rolloutId: 'r', state: 'failed' }, charging: true, storageFreeAtLeast: 1 };
+    const plans = await places({ applicationId: 'a', terms });
+    t.match(plans[0], /^SEARCH d USING .*INDEX devices_by_application \(application_id=\? AND device_id>\?\)/);
+    t.match(plans.join('\n'), /SEARCH m USING PRIMARY KEY \(rollout_id=\? AND device_id=\?\)/);
+    t.match(plans.join('\n'), /SEARCH s USING .*INDEX .*\(device_id=\?\)/);
+    t.same(sorted(plans), []);
+    t.match(await plansOf((sql) => findGiven(sql, 'r', '3', 9)), [
+      /^SEARCH m USING PRIMARY KEY \(rollout_id=\? AND device_id>\?\)/,
+      /^SEARCH t USING INTEGER PRIMARY KEY/,
+    ]);
+    const kind = { operation: 'installSoftware', subject: 'p@1', createdAt: 1_000 } as const;
+    const rollout = { rolloutId: 'r', applicationId: 'a', ...kind } as Rollout;
+    t.match(
+      await plansOf((sql) => supersededAmong(sql, rollout, ['1'])),
+      [/^SEARCH rollouts USING INDEX rollouts_by_application \(application_id=\? AND rollout_id>\?\)/],
+      'newer rollouts only',
+    );
+    const later = await plansOf((sql) => replacedAmong(sql, rollout, ['1'], undefined));
+    t.match(
+      later.join('\n'),
+      /SEARCH t USING INDEX transactions_done \(device_id=\? AND application_id=\? AND transaction_id>\?/,
+    );
+    t.match(later.join('\n'), /SEARCH t USING INDEX transactions_due \(device_id=\? AND transaction_id>\?/);
+    for (const step of later) t.notMatch(step, /^SCAN/);
+    const waiting = {
+      deviceId: '1',
+      state: 'waiting',
+      status: null,
+      attempts: null,
+      deliveredAt: null,
+      late: null,
+    } as const;
+    for (const plans of [
+      await plansOf((sql) => givenAmong(sql, rollout, [waiting], false)),
+      await plansOf((sql) => latestOf(sql, rollout, '1')),
+    ]) {
+      t.match(plans.join('\n'), /SEARCH transactions USING .*transactions_done \(device_id=\? AND application_id=\?\)/);
+      t.match(plans.join('\n'), /SEARCH transactions USING .*transactions_due \(device_id=\?\)/);
+    }
+  });
+
   t.test('a rare value is found by its own index', async (t) => {
     t.match(await places({ terms: { firmwareVersion: { is: '9' } } }), [/device_status_by_firmware \(firmware=\?/]);
     t.match(await places({ terms: { package: 'p', version: { is: '1' } } }), [
@@ -130,12 +177,20 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
 
   t.test('all transactions come in the order of their numbers, those of a device by its indexes', async (t) => {
     const between = { from: 1, before: 9, limit: 9 };
-    const plans = await plansOf((sql) => transactionsBetween(sql, { applicationId: 'a', status: 'failed' }, between));
-    t.same(plans, ['SEARCH transactions USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']);
-    const ofDevice = await plansOf((sql) => transactionsOfDevice(sql, 'd', {}, { offset: 0, limit: 9, after: 5 }));
-    for (const step of ofDevice.filter((one) => /transactions/.test(one))) {
-      t.match(step, /^SEARCH transactions USING .*INDEX transactions_(due|done) \(device_id=\?/);
+    for (const oldestFirst of [false, true]) {
+      const page = { ...between, oldestFirst };
+      const plans = await plansOf((sql) => transactionsBetween(sql, { applicationId: 'a', status: 'failed' }, page));
+      t.same(plans, ['SEARCH transactions USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'], 'without a sort');
+      const next = { offset: 0, limit: 9, after: 5, oldestFirst };
+      const ofDevice = await plansOf((sql) => transactionsOfDevice(sql, 'd', {}, next));
+      for (const step of ofDevice.filter((one) => /transactions/.test(one)))
+        t.match(step, /^SEARCH transactions USING .*INDEX transactions_(due|done) \(device_id=\?/);
+      const rows = { limit: 9, after: 5, unfinished: false, oldestFirst };
+      t.same(await plansOf((sql) => transactionsOfRollout(sql, { rolloutId: 'r' }, rows)), [
+        `SEARCH transactions USING INDEX transactions_by_rollout (rollout_id=? AND transaction_id${oldestFirst ? '>' : '<'}?)`,
+      ]);
     }
+    t.same(await plansOf((sql) => firstFrom(sql, 5)), ['SEARCH transactions USING INTEGER PRIMARY KEY (rowid>?)']);
   });
 
   t.test('the devices that have a version, wait for it, or failed at it', async (t) => {

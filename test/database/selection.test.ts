@@ -97,6 +97,32 @@ onBoth(t, async (t, kind) => {
     );
   });
 
+  await t.test('the devices of a rollout in a state are found, however few they are', async (t) => {
+    await database.transact(async (unit) => {
+      await unit.run(
+        `INSERT INTO rollouts (rollout_id, application_id, operation, selector, plan, state, at_work, publishes, drained,
+           stage, approved, devices, entries, created_at)
+         VALUES ('r', 'app', 'setLanguage', '{}', '{}', 'running', 1, 1, 1, 0, -1, 9, 0, 0)`,
+      );
+      await unit.run(
+        `INSERT INTO rollout_members (rollout_id, device_id, stage, place, state, attempts, not_before, updated_at)
+         SELECT 'r', device_id, 0, 0, CASE WHEN device_id LIKE '%3000' THEN 'failed' ELSE 'succeeded' END, 1, 0, 0
+         FROM devices WHERE device_id LIKE '%000'`,
+      );
+    });
+    const page = async (applicationId: string, state: string | undefined) => {
+      const terms = { member: { rolloutId: 'r', state } };
+      return (await selection.page(applicationId, { terms }, { limit: 500 })).deviceIds;
+    };
+    const all = await page('app', undefined);
+    t.ok(all.length > 10);
+    t.same(
+      await page('app', 'failed'),
+      all.filter((deviceId) => deviceId.endsWith('3000')),
+    );
+    t.same(await page('other', undefined), [], 'only those of its application');
+  });
+
   await t.test('the devices of one tag are counted exactly', async (t) => {
     const count = await selection.count('app', { terms: { tags: [{ key: 'site', values: ['osaka'] }] } }, 'com.a.x');
     t.match(count, { matching: FLEET / 10, connected: FLEET / 10, isEstimate: false });

@@ -32,6 +32,33 @@ t.test(
   },
 );
 
+t.test('while somebody waits for the whole service, no unit is kept to join a commit', async (t) => {
+  const batches: number[] = [];
+  const commit = async (batch: Waiting[]): Promise<undefined> => {
+    batches.push(batch.length);
+    for (const unit of batch) unit.resolve(undefined);
+    return undefined;
+  };
+  const { transact, hurry } = createUnitQueue(commit);
+  const work = async (): Promise<void> => undefined;
+  const kept = transact(work, { pace: 'soon' });
+  await turn();
+  t.same(batches, [], 'it is kept');
+  const done = hurry();
+  await turn();
+  t.same(batches, [1]);
+  await kept;
+  const next = transact(work, { pace: 'soon' });
+  await turn();
+  t.same(batches, [1, 1]);
+  await next;
+  done();
+  const last = transact(work, { pace: 'soon' });
+  await turn();
+  t.same(batches, [1, 1], 'afterwards it is kept again');
+  await last;
+});
+
 t.test(
   'however many units of a busy device wait, units of other devices go on, and its own keep their order',
   async (t) => {

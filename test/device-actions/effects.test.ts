@@ -117,6 +117,7 @@ t.test('what a device action does to each device', async (t) => {
       [{ state: 'refused', code: 'ACTIVATION_LIMIT' }],
       'no more than the contract has',
     );
+    await tenant.api.post(`${one.path}/notes`, { json: { text: 'of the former one' } });
     const stays = { activation: 'activated', applicationId: tenant.applicationId };
     t.match((await admin.get(`/admin/v1/devices/${one.deviceId}`)).body, stays, 'it stays as it was');
     await admin.patch('/admin/v1/developers/dev', { json: { deviceLimit: 3 } });
@@ -133,6 +134,8 @@ t.test('what a device action does to each device', async (t) => {
     one.link.puback(command.packet);
     await one.link.ack({ transactionId: command.transactionId, status: 'succeeded' });
     t.match(await tenant.event(), { type: 'transaction.succeeded', data: { applicationId: 'next-app' } });
+    const { body } = await api.get(`/v1/applications/next-app/devices/${one.deviceId}/notes`);
+    t.same(body, { notes: [] }, 'it sees none of the notes of the former application');
     t.match((await admin.get(`/admin/v1/devices/${one.deviceId}`)).body, {
       activation: 'activated',
       applicationId: 'next-app',

@@ -24,7 +24,7 @@ export function handTimers() {
       return now;
     },
     /** Moves the time without running a task. */
-    skip(milliseconds: number): void {
+    elapse(milliseconds: number): void {
       now += milliseconds;
     },
   };

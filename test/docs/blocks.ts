@@ -34,6 +34,8 @@ export const RUN = {
   'docs/errors.md': 'test/docs/guides.test.ts',
   'docs/idempotency.md': 'test/docs/guides.test.ts',
   'docs/paging.md': 'test/docs/guides.test.ts',
+  'docs/stream.md': 'test/docs/guides.test.ts',
+  'docs/endpoints.md': 'test/docs/guides.test.ts',
   'docs/time-zones.md': 'test/docs/guides.test.ts',
   'docs/recovery.md': 'test/docs/guides.test.ts',
   'docs/application-developers.md': 'test/docs/guides.test.ts',

@@ -63,7 +63,7 @@ async function liveOf(t: Test, { make }: (typeof DOCUMENTED)[number]): Promise<v
   await until(async () => (await tenant.api.get(`${path}/status`)).body.lang === 'es');
   await put('/connectivity/state', { type: 'bluetooth', enabled: true });
   t.match(await result(), { status: 'succeeded', result: { type: 'bluetooth', enabled: true } });
-  await put('/settings/apn', [{ name: 'a', apn: 'b' }]);
+  await tenant.api.post(`${path}/bluetooth/devices`, { json: { macAddress: 'AA:BB:CC:DD:EE:FF' } });
   t.match(await result(), { status: 'failed', error: { code: 'UNSUPPORTED' } });
 
   running?.stdin?.write('help\n');

@@ -77,6 +77,10 @@ t.test('the commands of the tutorial and of the guides behind it work as they st
   t.equal(numbers.length, 2);
   t.equal(numbers[0], numbers[1], 'both calls are answered with the same transaction');
 
+  const pulled = await outputOf('docs/stream.md');
+  t.match(pulled, /"type":"transaction\.succeeded"/);
+  t.match(pulled, /"events":\[\],"next":\d+,"more":false/, 'behind the newest event there is none');
+  t.match(await outputOf('docs/endpoints.md'), /"eventId":"msg_.*"type":"test".*"events":\d+,"replay":null/s);
   t.match(await outputOf('docs/paging.md'), /"deviceId":"490154203237518"/);
   t.match(await outputOf('docs/time-zones.md'), /lapel-time-zone: (\S+).*"x-time-zone":"\1"/is);
   t.match(await outputOf('docs/recovery.md'), /sent again: \d+.*"redelivered":\d+.*sent again: msg_/s);

@@ -65,6 +65,7 @@ t.test('the site has every document but the decisions, and every link to a place
     'openapi.json',
     'reference.css',
     'search-index.js',
+    'search.js',
     'site.js',
   ]);
 });
@@ -120,7 +121,7 @@ t.test('a service with the documents in its time zone', async (t) => {
       t.same(media['application/json']?.example, examples?.[0]?.payload, name);
       t.same(
         post.parameters.filter(({ required }) => required).map((one) => one.name),
-        ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-notification-key'],
+        ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
       );
     }
   });

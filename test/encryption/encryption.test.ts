@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -12,6 +12,7 @@ import { columnsWith, forgeTokens } from './stored.ts';
 const HOOK = 'token-of-the-hook';
 const PASSWORD = 'a password of Wi-Fi';
 const ROLLED = 'a password of a rollout';
+const TAKEN = 'a password that a device has taken';
 const UPLOAD = 'signature-of-an-upload';
 const wifi = (password: string) => [{ ssid: 'office', password, security: 'WPA2' }];
 const keyLine = (id: string): string => `${id} ${randomBytes(32).toString('base64')}`;
@@ -36,11 +37,25 @@ async function createSecrets(t: Test, world: World, receiver: TestReceiver) {
   const former = tenant.authenticationKey;
   tenant.authenticationKey = (await api.post(`${path}/refresh_authkey`)).body.authenticationKey;
   const device = await world.activatedDevice(tenant);
+  const take = async (): Promise<void> => {
+    const { transactionId, packet } = await device.link.command();
+    device.link.puback(packet);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    await world.idle();
+  };
+  await api.put(`${device.path}/settings/wifi`, { json: wifi(TAKEN) });
+  await take();
+  await api.post(`${path}/rollouts`, { json: { operation: 'setWifi', parameters: wifi(TAKEN), devices: {} } });
+  await take();
   const settings = { deviceEvent: `${receiver.url}/${HOOK}`, fileUploadGetUrl: `${uploads.url}/${HOOK}` };
   await api.patch(path, { json: { fileUploadEvent: 'https://example.com/uploads' } });
   await api.patch(path, { json: settings });
   await api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
   await receiver.next();
+  // It gets test events only.
+  const made = await api.post(`${path}/endpoints`, { json: { url: settings.deviceEvent, types: ['none'] } });
+  const { endpointId } = made.body;
+  const { secret } = (await api.post(`${path}/endpoints/${endpointId}/secret`, { json: {} })).body;
   const file = { fileId: 'f1', name: 'a.txt', size: 1, contentType: 'text/plain' };
   device.link.publish('requests', { requestId: 'r1', type: 'fileUploadUrl', data: file });
   await device.link.next('puback');
@@ -52,8 +67,14 @@ async function createSecrets(t: Test, world: World, receiver: TestReceiver) {
   const rollout = { operation: 'setWifi', parameters: wifi(ROLLED), devices: {}, startAt };
   t.match(await api.post(`${path}/rollouts`, { json: rollout }), { status: 201 });
   await world.idle();
-  const keys = [former, tenant.authenticationKey].map((key) => key.slice('whsec_'.length));
-  return { ...tenant, receiver, device, texts: [HOOK, PASSWORD, ROLLED, UPLOAD, ...keys] };
+  const keys = [former, tenant.authenticationKey, made.body.secret, secret].map((key) => key.slice('whsec_'.length));
+  return {
+    ...tenant,
+    receiver,
+    device,
+    endpoint: { endpointId, secret },
+    texts: [HOOK, PASSWORD, ROLLED, TAKEN, UPLOAD, ...keys],
+  };
 }
 
 type Secrets = Awaited<ReturnType<typeof createSecrets>>;
@@ -70,6 +91,11 @@ const PLAIN = [
   AUDIT,
   'deliveries.url',
   'device_requests.answer',
+  'device_settings.parameters',
+  'endpoints.former_secret',
+  'endpoints.secret',
+  'endpoints.url',
+  'rollout_values.parameters',
   'rollouts.asked',
   'transactions.parameters',
 ];
@@ -89,6 +115,20 @@ async function works(t: Test, world: World, { tenant, password }: { tenant: Secr
   const deliveries = (await api.get(`${tenant.path}/webhooks/deliveries`)).body.deliveries;
   t.ok(deliveries.some(({ url }: { url: string }) => url === `${tenant.receiver.url}/${HOOK}`));
   await link.drop();
+
+  const { endpointId, secret } = tenant.endpoint;
+  const endpoint = `${tenant.path}/endpoints/${endpointId}`;
+  t.match((await api.get(endpoint)).body, { url: `${tenant.receiver.url}/${HOOK}` });
+  t.match(await api.post(`${endpoint}/test`), { status: 202 });
+  const { body, headers } = await tenant.receiver.next();
+  const content = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${String(body)}`;
+  const own = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64')).update(content);
+  t.ok(
+    String(headers['webhook-signature'])
+      .split(' ')
+      .includes(`v1,${own.digest('base64')}`),
+    'its secret signs',
+  );
 }
 
 const rotationOf = async (world: World) => (await world.admin().get('/admin/v1/encryption')).body;
@@ -96,7 +136,7 @@ const rotationOf = async (world: World) => (await world.admin().get('/admin/v1/e
 /** Lets the time pass until the rotation is in a state. */
 async function reaches(world: World, state: string): Promise<void> {
   await until(async () => {
-    world.clock.advance(1_000);
+    world.clock.advance(20_000); // after a failure it tries again some minutes later
     return (await rotationOf(world)).rotation?.state === state;
   });
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createRemembered } from '../../src/runtime/remembered.ts';
-import { alarmsOf, missingNodes } from '../../src/views/alarms.ts';
+import { alarmsOf, missingNodes } from '../../src/views/conditions/conditions.ts';
 import { fullAt } from '../../src/views/disk-trend.ts';
 import { createServiceState } from '../../src/views/service-state.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
@@ -68,6 +68,17 @@ t.test('how the service works over time', async (t) => {
     t.match(points.at(-1), { answered: { count: 4 }, failed: 0 });
   });
 
+  await t.test('all operations that ended are counted, with those that failed', async (t) => {
+    await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const { transactionId } = await device.link.command();
+    await device.link.ack({ transactionId, status: 'failed', error: { code: 'IO', message: '' } });
+    await world.idle();
+    clock.advance(11 * SECOND);
+    const { operations } = await healthOf(world);
+    t.match(operations[0], { operation: 'setWifi', finished: 3, failed: 1 }, 'the largest share is first');
+    t.match(operations[1], { operation: 'activate', finished: 2, failed: 0 });
+  });
+
   await t.test('the answers of the API are counted by route, refusals and faults apart', async (t) => {
     await tenant.api.get(`${tenant.path}/devices/000000000000001`);
     clock.advance(11 * SECOND);
@@ -82,7 +93,8 @@ t.test('how the service works over time', async (t) => {
   await t.test('a restart, and a crash after a minute, lose nothing', async (t) => {
     const before = await healthOf(world);
     await world.restart();
-    t.match(await healthOf(world), { accepted: before.accepted }, 'it is stored when the service stops');
+    const { accepted, operations } = before;
+    t.match(await healthOf(world), { accepted, operations }, 'it is stored when the service stops');
     clock.advance(6 * MINUTE);
     await world.idle();
     const { points, stepSeconds } = await healthOf(world);
@@ -96,7 +108,7 @@ t.test('how the service works over time', async (t) => {
     const shown = await run(['admin', 'fleet', 'health', '--since', SINCE, '--admin-url', addresses.admin], {
       env: { LAPEL_ADMIN_TOKEN: adminToken },
     });
-    t.match(shown.stdout, /^answered +0 +4 /m);
+    t.match(shown.stdout, /^answered +0 +5 /m);
     const routes = await run(['admin', 'fleet', 'routes', '--since', SINCE, '--admin-url', addresses.admin], {
       env: { LAPEL_ADMIN_TOKEN: adminToken },
     });
@@ -139,14 +151,40 @@ t.test('what must be mended is listed, the critical first', async (t) => {
   t.match(nodes, [{ isSelf: true, state: 'alive', devices: 1, disk: { freeBytes: Number, sizeBytes: Number } }]);
 });
 
-const NODE = { version: '1', databaseCheck: 'sound', late: [], certificates: [], disk: null };
+const NODE = { version: '1', databaseCheck: 'sound', late: [], certificates: [], disk: null, signs: [], parts: [] };
+const FIGURES = {
+  at: 0,
+  devices: { total: 1, activated: 1, connected: 1 },
+  transactions: { unfinished: 0, oldestAt: null },
+  deliveries: { pending: 0, oldestDueAt: null },
+  receivers: { failing: 0, slow: 0 },
+};
 const now = Date.parse('2026-11-20T09:30:00Z') * 1000;
 const wayIn = { token: true, until: undefined };
-const quiet = { now, nodes: [], known: [], receivers: { failing: 0 }, wayIn, deviceCaEnd: null, problems: [] };
+const quiet = { now, nodes: [], known: [], fleet: null, wayIn, deviceCaEnd: null, self: { nodeId: null, parts: [] } };
 const told = (state: object, full: number | null = null): string[] =>
   alarmsOf({ ...quiet, nodes: [{ nodeId: null, state: { ...NODE, ...state }, fullAt: full }] }).map(
     ({ kind, level, text }) => `${kind} ${level} ${text}`,
   );
+
+t.test('a failing part is told once, with the name of its node', async (t) => {
+  const away = (reason: string) => ({ ...NODE, parts: [{ part: 'objects', reason }] });
+  const nodes = [
+    { nodeId: 'node_a', state: away('as it was a minute ago'), fullAt: null },
+    { nodeId: 'node_b', state: away('the disk is read-only'), fullAt: null },
+    { nodeId: 'node_c', state: NODE, fullAt: null },
+  ];
+  const self = { nodeId: 'node_a', parts: [{ part: 'api', reason: 'does not answer' }] };
+  const partsOf = (looked: object): string[] =>
+    alarmsOf({ ...quiet, self, ...looked }).map(
+      ({ kind, level, text, nodeId }) => `${kind} ${level} ${nodeId} ${text}`,
+    );
+  const own = 'part critical node_a api: does not answer';
+  t.same(partsOf({ nodes }), [own, 'part critical node_b objects: the disk is read-only'], 'its own are those of now');
+  t.same(partsOf({ nodes: [] }), [own], 'also when the nodes could not be looked at');
+  const alone = { nodes: [{ nodeId: null, state: NODE, fullAt: null }], self: { ...self, nodeId: null } };
+  t.same(partsOf(alone), ['part critical null api: does not answer']);
+});
 
 t.test('each alarm has its threshold', async (t) => {
   const GIB = 1024 ** 3;
@@ -234,9 +272,11 @@ t.test('a database that answers late is not taken for one whose clock is wrong',
     state: async () => NODE,
     connectedHere: () => 1,
     startedAt: 0,
-    receivers: async () => ({ failing: 0 }),
+    figures: async () => FIGURES,
+    usual: async () => ({ atThisHour: null, before: null }),
+    stoppedRollouts: async () => 0,
   });
-  t.same(await service.alarms([], []), []);
+  t.same((await service.alarms([], [])).alarms, []);
 });
 
 t.test('the day on which a disk is full follows from its last days', async (t) => {

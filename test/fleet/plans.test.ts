@@ -12,6 +12,7 @@ import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { listEventsOfDevice } from '../../src/views/delivery-repository.ts';
 import * as failures from '../../src/views/failures-repository.ts';
 import * as figures from '../../src/views/figures-repository.ts';
+import * as ownFleet from '../../src/views/own-fleet-repository.ts';
 import { countPending } from '../../src/views/receivers-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
@@ -83,7 +84,7 @@ t.test('figures, webhooks and the audit log read only the rows that their indexe
     for (const step of own)
       t.match(
         step,
-        /^SEARCH deliveries USING COVERING INDEX \w+ \(application_id=\? AND delivery_id>\? AND delivery_id<\?\)/,
+        /^SEARCH deliveries USING COVERING INDEX \w+ \(application_id=\? AND delivery_id>\? AND delivery_id<\?\)|^SEARCH deliveries USING COVERING INDEX deliveries_unsent \(application_id=\?\)/,
       );
     t.match(
       (await readsOf((sql) => findHeads(sql, 'm'))).join('\n'),
@@ -121,6 +122,33 @@ t.test('figures, webhooks and the audit log read only the rows that their indexe
       [(sql: Sql) => listCutConnections(sql, 'd', 9), /^SEARCH c USING PRIMARY KEY \(device_id=\? AND fact_id=\?\)$/],
     ] as const)
       t.match((await readsOf(ask))[0], index);
+  });
+
+  t.test('the fleet of an application is counted from its own rows', async (t) => {
+    for (const [ask, reads] of [
+      [
+        (sql: Sql) => ownFleet.countLevels(sql, ['d']),
+        [/^SEARCH device_status USING INDEX sqlite_autoindex_device_status_1 \(device_id=\?\)/],
+      ],
+      [
+        (sql: Sql) => ownFleet.countInstalled(sql, ['d']),
+        [/^SEARCH device_software USING PRIMARY KEY \(device_id=\?\)/],
+      ],
+      [
+        (sql: Sql) => ownFleet.countWaiting(sql, 'a'),
+        [
+          /^SEARCH d USING COVERING INDEX devices_by_application \(application_id=\?\)/,
+          /^SEARCH t USING INDEX transactions_due \(device_id=\?\)/,
+        ],
+      ],
+      [
+        (sql: Sql) => ownFleet.countFailed(sql, 'a', 9),
+        [
+          /^SEARCH transactions USING INDEX transactions_failures_of_application \(application_id=\? AND completed_at>\?\)/,
+        ],
+      ],
+    ] as const)
+      t.match(await readsOf(ask), reads);
   });
 
   t.test('failures are read in the order of time, whatever is wanted of them', async (t) => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { freePorts } from '@lapel/tools/harness/free-port';
 import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
-import { fixedPorts, refusedOn, type ServiceProcess, startProcess } from './service-process.ts';
+import { refusedOn, type ServiceProcess, startProcess } from './service-process.ts';
 
 /** The processes that are killed, as seen from outside. */
 export interface CrashTarget {
@@ -22,7 +23,7 @@ export interface CrashTarget {
 /** The service as a separate process, on fixed ports. */
 export async function startCrashTarget(t: Test) {
   const dataDir = t.testdir();
-  const [http, admin, mqtt] = (await fixedPorts(3)) as [number, number, number];
+  const [http, admin, mqtt] = (await freePorts(3)) as [number, number, number];
   const env = {
     LAPEL_DATA_DIR: dataDir,
     LAPEL_HTTP_PORT: String(http),

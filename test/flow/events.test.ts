@@ -73,8 +73,8 @@ t.test('events of devices', async (t) => {
   const { world, tenant, device, sink, configure } = await setUp(t);
   const other = await world.activatedDevice(tenant);
   const { link, deviceId } = device;
-  const dropped = async (setting: string): Promise<number> => {
-    const { values } = await world.service.metrics.eventsDropped.get();
+  const unsent = async (setting: string): Promise<number> => {
+    const { values } = await world.service.metrics.eventsUnsent.get();
     return values.find(({ labels }) => labels.setting === setting)?.value ?? 0;
   };
   const nextFault = async () => {
@@ -107,12 +107,16 @@ t.test('events of devices', async (t) => {
       await world.idle();
     });
 
-    t.test(`${setting} unset: ${type} is dropped, counted, and acknowledged nevertheless`, async (t) => {
+    t.test(`${setting} unset: ${type} is only in the stream, counted, and acknowledged`, async (t) => {
       await configure(...SETTINGS.filter((name) => name !== setting));
-      const [before, requests] = [await dropped(setting), sink.requests.length];
-      await send(link, row);
+      const [before, requests] = [await unsent(setting), sink.requests.length];
+      const eventId = await send(link, row);
       await world.idle();
-      t.equal(await dropped(setting), before + 1);
+      t.equal(await unsent(setting), before + 1);
+      const { events } = (await tenant.api.get(`${tenant.path}/events?limit=1000`)).body;
+      t.match(events.at(-1), { type, data: { ...data, eventId, deviceId } });
+      const { deliveries } = (await tenant.api.get(`${tenant.path}/webhooks/deliveries?setting=${setting}`)).body;
+      t.notOk(deliveries.some((one: { deliveryId: string }) => one.deliveryId === events.at(-1).eventId));
       t.equal(sink.requests.length, requests);
       t.same(link.pending('publish'), [], 'nor is the device told of a fault');
     });
@@ -249,4 +253,32 @@ t.test('webmFile is in the recorded-data notification until the release 2026-11'
     applicationId: tenant.applicationId,
     deviceId: device.deviceId,
   });
+});
+
+t.test('events come in no fixed order, and their times put them into that of the device', async (t) => {
+  const { world, device, sink, configure } = await setUp(t);
+  await configure('deviceEvent');
+  const { link } = device;
+  const [first, second] = ['2026-11-20T09:00:00.000000Z', '2026-11-20T09:00:01.000000Z'];
+  const received: string[] = [];
+  sink.answer(({ body }) => {
+    const { timestamp } = JSON.parse(body.toString());
+    if (timestamp === first && !received.includes(first)) {
+      received.push(first);
+      return { status: 503 };
+    }
+    received.push(timestamp);
+    return {};
+  });
+  for (const [at, occurredAt] of [first, second].entries()) {
+    link.publish('events', { eventId: `ordered-${at}`, type: 'custom.sos', occurredAt, data: {} });
+    await link.next('puback');
+    await sink.next();
+    await world.idle();
+  }
+  world.clock.advance(6_000); // the second attempt comes after 5 s
+  await sink.next();
+  await world.idle();
+  t.same(received, [first, second, first], 'an event is overtaken while it waits for its next attempt');
+  t.same(received.slice(1).toSorted(), [first, second]);
 });

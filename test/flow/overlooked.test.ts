@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startRollouts } from '../rollouts/rollout-world.ts';
+import { soaking } from '../rollouts/soaking.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
 /** Lets the slow look, which goes on every so many seconds, pass over everything twice. */
@@ -143,6 +144,41 @@ t.test('a rollout that waits for its pace, its window or its devices is not told
   for (let each = 0; each < 5; each += 1) await pass(world, 10);
   t.equal(await countOf(world, 'rollouts'), 0);
 });
+
+t.test('devices that the service should bring back, and nobody does, are told, and go back', async (t) => {
+  const rule = { measure: 'silent', atMost: 20, minimumDevices: 2, within: 600 };
+  const more = { before: { lang: 'fr' }, revert: 'automatic' } as const;
+  const { world, rolloutId, shown } = await soaking(t, 2, 1, [rule], undefined, more);
+  await pass(world, 10);
+  const raw = await world.raw();
+  // A health rule has stopped it, its commands are taken back, and the wake-up after this was lost.
+  await raw.exec(`UPDATE rollouts SET state = 'paused', reason = 'HEALTH_RULE', publishes = 0
+    WHERE rollout_id = '${rolloutId}'`);
+  t.equal(await countOf(world, 'rollouts'), 0);
+  await pass(world, 10);
+  t.match(await shown(), { state: 'cancelled', history: [{ event: 'reverted', by: 'service' }] });
+  t.equal(await countOf(world, 'rollouts'), 1);
+});
+
+t.test('a rollout that asks again every few seconds hides no other that is overlooked', async (t) => {
+  const { world, start, commands, answer, devices } = await startRollouts(t, 3);
+  const [first, ...others] = devices.map(({ deviceId }) => deviceId) as [string, ...string[]];
+  const only = { devices: { devices: [first] } };
+  const rolloutId = await start({ ...only, retry: { codes: ['BUSY'], attempts: 2, after: 3_600 } });
+  const command = (await commands()).get(first)!;
+  await answer(first, command, 'BUSY');
+  // Its only place is taken, so it looks every ten seconds whether one is free.
+  await start({ devices: { devices: others }, parameters: { lang: 'de' }, maxUnfinished: 1 });
+  t.equal((await commands()).size, 1);
+  for (let each = 0; each < 3; each += 1) await pass(world, 3);
+  const raw = await world.raw();
+  await raw.exec(`UPDATE rollout_members SET not_before = 0 WHERE rollout_id = '${rolloutId}'`);
+  t.equal(await countOf(world, 'rollouts'), 0);
+  for (let each = 0; each < 5; each += 1) await pass(world, 3);
+  t.same([...(await commands()).keys()], [first]);
+  t.equal(await countOf(world, 'rollouts'), 1);
+});
+
 t.test('webhooks that are due and sent by nobody are told in the readiness, and sent', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();

@@ -189,6 +189,39 @@ t.test('an answer without a PUBACK shows that the command was delivered', async 
   }
 });
 
+t.test('a command that comes again keeps the time of its first delivery', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const ends = {
+    'is answered': (transactionId: number) => device.link.ack({ transactionId, status: 'succeeded' }),
+    'is in work': (transactionId: number) => device.link.ack({ transactionId, status: 'processing' }),
+    'is cancelled': (transactionId: number) => tenant.api.delete(`${device.path}/transactions/${transactionId}`),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const answer = await tenant.api.put(`${device.path}/settings/wifi?answerWithin=600`, { json: WIFI });
+    const transactionId = transactionIdOf(answer);
+    const read = async () => (await tenant.api.get(`${device.path}/transactions/${transactionId}`)).body;
+    const first = await device.link.command();
+    device.link.puback(first.packet);
+    device.link.publish('status', {});
+    await device.link.next('puback');
+    await world.idle();
+    const { deliveredAt, answerBy } = await read();
+    t.match(deliveredAt, /^2026/);
+    await device.link.drop();
+    world.clock.advance(60_000);
+    device.link = await world.connect(device);
+    const again = await device.link.command();
+    t.match(again, { transactionId, attempt: 2 });
+    device.link.puback(again.packet); // the end follows at once, so it finds the PUBACK in memory
+    await end(transactionId);
+    t.match(await read(), { deliveredAt, answerBy }, name);
+    if (name === 'is cancelled') device.link.puback((await device.link.command()).packet);
+    else if (name === 'is in work') await device.link.ack({ transactionId, status: 'succeeded' });
+  }
+});
+
 t.test('a clean session gets commands, answers them, and is forgotten at its end', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
@@ -92,31 +92,6 @@ export async function startProcess(
     /** Resolves when the process has ended and its whole output was read. */
     closed,
   };
-}
-
-let nextPort = 20_000 + ((process.pid * 37) % 12_000);
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
-  const listens = once(server, 'listening').then(
-    () => true,
-    () => false, // `once` rejects on an error
-  );
-  if (!(await listens)) return false;
-  server.close();
-  await once(server, 'close');
-  return true;
-}
-
-/** Ports that stay free while nothing listens on them: below the range from which the system picks free ports. */
-export async function fixedPorts(count: number): Promise<number[]> {
-  const found: number[] = [];
-  while (found.length < count) {
-    const port = nextPort;
-    nextPort = port < 32_000 ? port + 1 : 20_000;
-    if (await isFree(port)) found.push(port);
-  }
-  return found;
 }
 
 /** Resolves when no process listens on the port any more. */

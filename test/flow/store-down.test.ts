@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { freePort } from '@lapel/tools/harness/free-port';
 import t from 'tap';
 import { createMetrics } from '../../src/metrics.ts';
 import { createEmbeddedStore } from '../../src/platform/objects/embedded-store.ts';
@@ -29,7 +30,7 @@ t.test(
       t.teardown(() => store[Symbol.asyncDispose]());
       return { store, port: (await store.listen('127.0.0.1', at)).port };
     };
-    const { store, port } = await startStore(0);
+    const { store, port } = await startStore(await freePort());
     const env = { LAPEL_S3_ENDPOINT: `http://127.0.0.1:${port}` };
     const world = await startWorld(t, { clock, dataDir: `${folder}/data`, env });
     const tenant = await world.createTenant();
@@ -40,6 +41,10 @@ t.test(
     t.equal((await fetch(upload.body.urlList[0].uploadUrl, { method: 'PUT', body: 'file' })).status, 200);
     await tenant.api.post(`${tenant.path}/packages/${VERSION.package}/versions/${VERSION.version}/distributions`);
     await world.idle();
+    const former = transactionIdOf(await install());
+    t.match(await device.link.command(), { transactionId: former, attempt: 1 });
+    const answered = transactionIdOf(await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'fr' } }));
+    t.match(await device.link.command(), { transactionId: answered, attempt: 1 });
     await device.link.drop();
     const stranded = transactionIdOf(await install());
 
@@ -62,6 +67,11 @@ t.test(
     t.same(link.pending('publish'), [], 'and so does what comes after it');
     link.publish('requests', { requestId: 'r1', type: 'softwareDownloadUrl', data: { transactionId: stranded } });
     t.match(JSON.parse((await link.next('publish')).payload.toString()), { requestId: 'r1', error: { code: 'BUSY' } });
+    await link.ack({ transactionId: answered, status: 'succeeded' });
+    t.match(await tenant.event(), {
+      type: 'transaction.succeeded',
+      data: { transaction: { transactionId: answered } },
+    });
     for (const transactionId of [cancelled, alsoCancelled]) {
       await tenant.api.delete(`${device.path}/transactions/${transactionId}`);
       t.equal((await tenant.event()).type, 'transaction.cancelled');
@@ -69,7 +79,8 @@ t.test(
 
     await startStore(port);
     clock.advance(30_000);
-    const command = await link.command();
+    t.match(await link.command(), { transactionId: former, attempt: 2 });
+    const command = await link.command(); // and not the one that was answered while it waited
     t.match(command, { transactionId: stranded, operation: 'installSoftware', attempt: 1 });
     t.equal(await (await fetch(String(command.parameters['url']))).text(), 'file');
     const digest = createHash('sha256').update('file').digest('hex');

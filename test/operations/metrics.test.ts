@@ -229,11 +229,6 @@ t.test('metrics show waiting work, its age, and the sizes', async (t) => {
   t.equal(sumOf(text, 'lapel_commands_oldest_due_seconds'), 700);
   t.equal(sumOf(text, 'lapel_webhook_pending'), 1);
   t.ok(sumOf(text, 'lapel_webhook_oldest_due_seconds') > 600, 'it was tried once; the next attempt is due since');
-  t.equal(
-    sumOf(text, 'lapel_database_bytes', { file: 'wal' }) > 10_000,
-    usualDatabase === 'sqlite',
-    'a server does not tell',
-  );
   t.ok(sumOf(text, 'lapel_objects_stored_bytes') > 5000);
   t.ok(sumOf(text, 'lapel_disk_free_bytes') > 0);
   t.ok(sumOf(text, 'lapel_disk_size_bytes') > sumOf(text, 'lapel_disk_free_bytes'));
@@ -242,6 +237,18 @@ t.test('metrics show waiting work, its age, and the sizes', async (t) => {
   t.equal(sumOf(text, 'lapel_clock_timestamp_seconds'), world.clock.now() / 1_000_000, 'the clock of the service');
   t.equal(sumOf(text, 'lapel_build_info'), 1);
   t.match(text, /lapel_build_info\{version="\d+\.\d+\.\d+",node="v24\./);
+});
+
+t.test('metrics show the size of the write-ahead log, which a server does not tell', async (t) => {
+  const world = await startWorld(t);
+  let size = 0;
+  // The log is emptied some seconds after a commit. On a busy machine they may pass before the metrics are read.
+  for (let tries = 0; size <= 10_000 && tries < (usualDatabase === 'sqlite' ? 20 : 1); tries += 1) {
+    await world.createTenant();
+    world.clock.advance(10_000); // the size is looked up again
+    size = sumOf(await readMetrics(world), 'lapel_database_bytes', { file: 'wal' });
+  }
+  t.equal(size > 10_000, usualDatabase === 'sqlite');
 });
 
 t.test('the disk of the data folder is told with an external object store as well', async (t) => {

@@ -12,6 +12,8 @@ import { startWorld } from '../world.ts';
 const VALUES: Readonly<Record<string, string>> = {
   LAPEL_ADMIN_TOKEN: 'a token of administrators for this test',
   LAPEL_DATABASE_URL: 'postgres://lapel:a-password@db.example/lapel',
+  LAPEL_ALARM_URL: 'https://hooks.example/services/a-secret',
+  LAPEL_ALARM_KEY: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   LAPEL_SIGN_IN_PROVIDERS: JSON.stringify([
     {
       providerId: 'company',

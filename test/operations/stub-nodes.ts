@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
+import { createServer as createTcp, type Server, type Socket } from 'node:net';
+import { freePorts } from '@lapel/tools/harness/free-port';
 import type { NodePorts } from '@lapel/tools/harness/haproxy';
 import type { Test } from 'tap';
 
@@ -26,10 +27,9 @@ export interface StubNode {
   tell(event: string): void;
 }
 
-const listenOn = async (server: Server, port = 0): Promise<number> => {
+const listenOn = async (server: Server, port: number): Promise<void> => {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
 };
 
 async function end(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
@@ -99,12 +99,13 @@ async function startNode(t: Test, number: number, ready: boolean): Promise<StubN
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     });
-  const [http = 0, ofAdmin = 0, ofMqtt = 0] = await Promise.all(servers.map((server) => listenOn(server)));
+  const ports = await freePorts(servers.length);
+  const [http = 0, ofAdmin = 0, ofMqtt = 0] = ports;
   node.ports = { http, admin: ofAdmin, mqtt: ofMqtt };
-  const ports = [http, ofAdmin, ofMqtt];
   node.setOpen = async (open) => {
-    await Promise.all(servers.map((server, index) => (open ? listenOn(server, ports[index]) : end(server, sockets))));
+    await Promise.all(servers.map((server, index) => (open ? listenOn(server, ports[index]!) : end(server, sockets))));
   };
+  await node.setOpen(true);
   t.teardown(() => node.setOpen(false));
   return node;
 }

@@ -27,11 +27,13 @@ onBoth(t, async (t, kind) => {
       tracing: NO_TRACING,
       prepare: () => undefined,
       held: { isHeld: () => false, waits: () => () => undefined },
+      heldBack: () => undefined,
       ownership: {
         look: async () => ({ nodeId: null, epoch: 1, behind: 1 }),
         wake: () => undefined,
         lost: () => undefined,
       },
+      storePubacks: async () => undefined,
       delivered: () => undefined,
       cancelDelivered: () => undefined,
     });

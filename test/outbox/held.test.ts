@@ -5,7 +5,7 @@ import {
   claimReleased,
   countAttempt,
   findDue,
-  undeliveredOfRollouts,
+  unfinishedOfRollouts,
 } from '../../src/core/transactions/due-repository.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createHeldRollouts } from '../../src/runtime/held-rollouts.ts';
@@ -147,17 +147,18 @@ onBoth(t, async (t, kind) => {
       database.transact((unit) => claimReleased(unit, '1', transactionId, 9), { device: '1' });
     t.equal(await claim(2), undefined);
     t.same(
-      await undeliveredOfRollouts(database.read, '1', 9),
+      await unfinishedOfRollouts(database.read, '1', 9),
       new Map([
         [1, true],
         [2, true],
+        [3, false],
         [4, false],
       ]),
     );
     await database.transact((unit) => unit.run(`UPDATE rollouts SET publishes = 1 WHERE rollout_id = 'held'`));
     t.match(await claim(2), { transactionId: 2, attempts: 2, operation: 'setWifi', parameters: {} });
     t.same(
-      await undeliveredOfRollouts(database.read, '1', 2),
+      await unfinishedOfRollouts(database.read, '1', 2),
       new Map([
         [1, false],
         [2, false],

@@ -53,4 +53,8 @@ t.test('a connection that lasts for years keeps no memory of prepared commands',
   connection.abort();
   t.equal(await lost, null, 'and who has gone waits no longer');
   t.equal(getEventListeners(connection.signal, 'abort').length, 0);
+
+  const left = failures;
+  t.equal(await prepare(due, waiter), null);
+  t.equal(failures, left, 'nothing is prepared for who has gone: nobody would hear of a failure');
 });

@@ -22,6 +22,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   certificateId: '0'.repeat(16),
   secretId: '0'.repeat(16),
   personId: 'nobody',
+  noteId: `note_${'0'.repeat(32)}`,
   memberId: `member_${'0'.repeat(32)}`,
   package: 'com.example.none',
   version: '1.0.0',

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '@lapel/tools/harness/free-port';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js';
@@ -79,13 +79,9 @@ export async function startProvider(t: Test, { host = '127.0.0.1', isConformant 
       });
     }
   });
-  const listen = async (port: number): Promise<number> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.listen(port, '127.0.0.1', resolve);
-    await promise;
-    return (server.address() as AddressInfo).port;
-  };
-  const port = await listen(0);
+  const port = await freePort();
+  const listen = (): Promise<void> => new Promise((resolve) => void server.listen(port, '127.0.0.1', resolve));
+  await listen();
   const issuer = `http://${host}:${port}`;
 
   async function stop(): Promise<void> {
@@ -102,7 +98,7 @@ export async function startProvider(t: Test, { host = '127.0.0.1', isConformant 
     accounts,
     state,
     stop,
-    start: () => listen(port),
+    start: listen,
     /** Answers the requests that wait, with an error. */
     release(): void {
       for (const res of held) res.destroy();

@@ -31,11 +31,17 @@ export async function createCustomer(t: Test, world: World, name: string) {
   await idleLink.next('pubrec');
 
   await api.patch(`${device.path}/tags`, { json: { site: name } });
+  for (const one of [device, asleep]) await api.post(`${one.path}/notes`, { json: { text: `sent to ${name}` } });
   device.link.publish('status', {
     lang: 'ja',
     software: [{ package: 'com.example.camera', version: '1.0.0', versionCode: 1 }],
   });
   await device.link.next('puback');
+  await world
+    .raw()
+    .then((raw) =>
+      raw.all(`INSERT INTO device_samples (device_id, hour, battery) VALUES ('${device.deviceId}', 1, 50)`),
+    );
   device.link.publish('events', { eventId: 'e1', type: 'custom.sos', occurredAt: OCCURRED, data: {} });
   await device.link.next('puback');
   await tenant.event();
@@ -57,9 +63,13 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const { transactionId, packet } = command;
   device.link.puback(packet);
   await device.link.ack({ transactionId, status: 'succeeded' });
+  // One that keeps what its device took before it.
+  await api.post(`${path}/rollouts`, { json: { ...language, devices: { devices: [device.deviceId] } } });
   // One that runs: its command waits for a device.
   await api.post(`${path}/rollouts`, { json: { ...language, devices: { devices: [asleep.deviceId] } } });
-  await api.post(`${path}/rollouts`, { json: { ...language, devices: {}, startAt: '2030-01-01T00:00:00Z' } });
+  const later = await api.post(`${path}/rollouts`, {
+    json: { ...language, devices: {}, startAt: '2030-01-01T00:00:00Z' },
+  });
 
   const newcomer = deviceIdOf(9_000 + name.length);
   const batch = await world.admin().post(`/admin/v1/developers/${name}/enrolment-batches`, {
@@ -74,6 +84,15 @@ export async function createCustomer(t: Test, world: World, name: string) {
      VALUES ('dca_${name}', '${name}', 'a CA', '', '', 0, 0)`,
   );
 
+  await raw.all(
+    `INSERT INTO rollout_watch (rollout_id, device_id, is_control, stage, since, status_at, level_at, drained,
+       drained_micros, free_first_at, free_last_at)
+     VALUES ('${later.body.rolloutId}', '${device.deviceId}', 1, 0, 0, 0, 0, 0, 0, 0, 0)`,
+  );
+  await raw.all(
+    `INSERT INTO rollout_health (rollout_id, figures, looks, observed)
+     VALUES ('${rollout.body.rolloutId}', '{"at":0,"stages":[],"rules":[],"judged":0}', 0, 0)`,
+  );
   await world.admin().post(`/admin/v1/developers/${name}/members`, { json: { name: 'Ada', role: 'admin' } });
 
   const packageName = `com.example.${name}`;
@@ -99,6 +118,10 @@ export async function createCustomer(t: Test, world: World, name: string) {
   world.clock.advance(11_000);
   await until(() => failing.requests.length > 0);
   await world.idle();
+  await api.put(`${path}/events/consumers/billing`, { json: { after: 0 } });
+  const endpoint = await api.post(`${path}/endpoints`, { json: { url: failing.url } });
+  await api.post(`${path}/endpoints/${endpoint.body.endpointId}/test`);
+  await api.post(`${path}/endpoints/${endpoint.body.endpointId}/replay`, { json: {} });
   await api.post(`${path}/webhooks/deliveries/redeliver`, { json: { setting: 'deviceEvent' } });
   return {
     ...tenant,

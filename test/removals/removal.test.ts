@@ -49,9 +49,9 @@ t.test('a developer is removed whole', async (t) => {
       applicationsWithKey: 1,
       devices: 3,
       connected: 2,
-      transactions: { unfinished: 2 },
+      transactions: { unfinished: 3 },
       deliveries: { pending: 1 },
-      rollouts: { unfinished: 2, ended: 1 },
+      rollouts: { unfinished: 3, ended: 1 },
       idempotencyKeys: 1,
       packages: 2,
       versions: 1,
@@ -140,7 +140,7 @@ t.test('a developer is removed whole', async (t) => {
     t.match(body.removed, {
       connections: 2,
       devices: 3,
-      rollouts: 3,
+      rollouts: 4,
       idempotencyKeys: 1,
       versions: 1,
       packages: 2,
@@ -250,7 +250,7 @@ t.test('an application is removed whole; its developer keeps devices and softwar
     state: 'ended',
     developerId: 'firm',
     applicationId: customer.applicationId,
-    removed: { connections: 1, devices: 2, rollouts: 3, versions: 0, packages: 0, applications: 1 },
+    removed: { connections: 1, devices: 2, rollouts: 4, versions: 0, packages: 0, applications: 1 },
   });
   await customer.device.link.closed;
   world.clock.advance(11_000);

@@ -121,6 +121,60 @@ t.test('a clock that leaps in the first minute of a service is not confirmed by 
   t.equal(await rows(), before);
 });
 
+t.test('a device that connects while the time is not confirmed hears of the end of its command', async (t) => {
+  const { world, tenant, device } = await withRows(t);
+  await tenant.api.put(`${device.path}/settings/wifi?expireIn=60`, { json: WIFI });
+  const { transactionId } = await device.link.command();
+  await device.link.drop();
+  world.clock.set(YEARS);
+  world.clock.advance(61_000);
+  await world.idle();
+  t.equal(await held(world), 1);
+  const link = await world.connect(device);
+  await world.idle();
+  t.same(link.pending('publish'), [], 'its time seems to be over');
+  await noteSeenTime(world.dataDir, world.clock.now());
+  world.clock.advance(10_000);
+  await world.idle();
+  world.clock.advance(1);
+  await world.idle();
+  t.equal(link.pending('publish').length, 1, 'at once, and not when somebody looks for what was overlooked');
+  t.match(await link.command(), { transactionId, operation: 'cancel' });
+});
+
+t.test('after a leap of the clock, an event that is repeated is still the same event', async (t) => {
+  const { world, tenant, device } = await withRows(t);
+  const [{ type }] = [await tenant.event()];
+  t.equal(type, 'transaction.succeeded');
+  const send = async (eventId: string): Promise<void> => {
+    const occurredAt = '2026-11-20T18:30:00Z';
+    device.link.publish('events', { eventId, type: 'custom.sos', occurredAt, data: {} });
+    await device.link.next('puback');
+    await world.idle();
+  };
+  await send('once');
+  t.match(await tenant.event(), { type: 'custom.sos' });
+  world.clock.set(YEARS);
+  await send('another');
+  t.match(await tenant.event(), { type: 'custom.sos', data: { eventId: 'another' } });
+  const before = tenant.receiver.requests.length;
+  await send('once');
+  t.equal(tenant.receiver.requests.length, before);
+});
+
+t.test('after a leap of the clock, a call that is repeated with its key is still the same call', async (t) => {
+  const { world, tenant, device } = await withRows(t);
+  const call = async (key: string): Promise<number> => {
+    const headers = { 'idempotency-key': `"${key}"` };
+    return transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI, headers }));
+  };
+  const first = await call('once');
+  world.clock.set(YEARS);
+  await tenant.renew();
+  t.not(await call('another'), first, 'which forgets keys that are too old');
+  t.equal(await call('once'), first);
+});
+
 t.test('a clock that was behind at the start is believed when it is put right', async (t) => {
   const { world } = await withRows(t);
   await sweep(world);
@@ -245,6 +299,26 @@ t.test('a start with a clock that is behind moves no end and makes no retry due 
   world.clock.advance(120_000);
   await world.idle();
   t.equal(tenant.receiver.requests.length, tries + 1);
+});
+
+t.test('the end of a command that was stored while the clock was ahead is moved once, not at each start', async (t) => {
+  const { world, tenant, device } = await withRows(t);
+  world.clock.set(YEARS);
+  world.clock.setBack(YEARS);
+  await tenant.renew();
+  const made = await tenant.api.put(`${device.path}/settings/wifi?expireIn=3600`, { json: WIFI });
+  await world.restart(() => {
+    world.clock.set(-YEARS);
+    world.clock.setBack(-YEARS);
+  });
+  await tenant.renew();
+  const read = async () => (await tenant.api.get(`${device.path}/transactions/${transactionIdOf(made)}`)).body;
+  const { status, expiresAt } = await read();
+  t.equal(status, 'queued');
+  await world.restart();
+  await world.idle();
+  await tenant.renew();
+  t.match(await read(), { status: 'queued', expiresAt }, 'after another start it has not expired');
 });
 
 t.test('a folder that does not say until when the service lived keeps the time of its rows', async (t) => {

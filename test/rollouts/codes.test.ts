@@ -10,6 +10,7 @@ t.test('devices that choose more codes than are told apart do not switch off the
     MOST_CODES + 7,
   );
   const rolloutId = await start({
+    maxUnfinished: MOST_CODES + 7,
     abort: { failedPercent: 3, minimumResults: MOST_CODES, codes: ['BROKEN'] },
     retry: { codes: ['BUSY'], attempts: 2, after: 60 },
   });

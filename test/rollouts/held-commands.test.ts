@@ -74,6 +74,24 @@ t.test(
   },
 );
 
+t.test('a command whose PUBACK is not stored yet when its device connects again is repeated in a pause', async (t) => {
+  const { world, devices, tenant, start, read, commands, act } = await startRollouts(t, 1);
+  const [device] = devices;
+  const rolloutId = await start();
+  const sent = (await commands({ silent: true })).get(device!.deviceId)!;
+  t.equal((await act(rolloutId, 'pause')).status, 200);
+  device!.link.puback(sent.packet);
+  device!.link.send({ cmd: 'pingreq' });
+  await device!.link.next('pingresp'); // the PUBACK has come; no time passes, so it is known in memory only
+  const link = await world.connect(device!);
+  await tenant.api.put(`${device!.path}/settings/lang`, { json: { lang: 'fr' } });
+  const again = await link.command();
+  t.match(again, { transactionId: sent.transactionId, attempt: 2 }, 'a delivered command is not held back');
+  await link.ack({ transactionId: sent.transactionId, status: 'succeeded' });
+  await world.idle();
+  t.match((await read(rolloutId)).counts, { succeeded: 1 });
+});
+
 t.test('a command that was never published disappears at a pause, and its device waits again', async (t) => {
   const { world, devices, start, read, commands, act, checkCounts } = await startRollouts(t, 2);
   await devices[0]!.link.drop();

@@ -13,6 +13,7 @@ t.test('a rollout makes no command while it leaves room to single calls', async 
   const issuing = createIssuing({
     database,
     clock,
+    ways: { begin: async () => undefined, bodiesOf: async () => undefined },
     statuses: { versionsOf: async () => new Map() },
     submit: async ({ deviceId }) => {
       await turn();

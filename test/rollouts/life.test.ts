@@ -34,6 +34,8 @@ t.test('after a restore, a rollout that had run is paused before it sends anythi
     for (const end of ['-wal', '-shm']) rmSync(join(world.dataDir, `lapel.db${end}`), { force: true });
     copyFileSync(kept, join(world.dataDir, 'lapel.db'));
   });
+  const [found] = await (await world.raw()).all<{ state: string }>('SELECT state FROM rollouts');
+  t.equal(found?.state, 'paused', 'before devices can connect');
   await tenant.renew();
   await world.idle();
   t.match(await read(rolloutId), {

@@ -1,11 +1,26 @@
 import type { RolloutCreate, RolloutDetails } from '@lapel/schemas/contracts/types';
 import type { Test } from 'tap';
-import { startWorld } from '../world.ts';
+import { startWorld, type World } from '../world.ts';
 
 type Device = Awaited<ReturnType<Awaited<ReturnType<typeof startWorld>>['activatedDevice']>>;
+export type Link = Device['link'];
 type Command = Awaited<ReturnType<Device['link']['command']>>;
 
 export const LANG = { operation: 'setLanguage', parameters: { lang: 'ja' }, devices: {} } as const;
+
+/** Lets time go by, in which the service does what is due. */
+export async function pass({ clock, idle }: World, milliseconds: number, step = 10_000): Promise<void> {
+  for (let left = milliseconds; left > 0; left -= step) {
+    clock.advance(Math.min(left, step));
+    await idle();
+  }
+}
+
+/** A device sends something. */
+export async function speak(link: Link, report: object = { lang: 'ja' }): Promise<void> {
+  link.publish('status', report);
+  await link.next('puback');
+}
 
 /** The world with an application and activated devices, for tests of rollouts. */
 export async function startRollouts(t: Test, count: number, options: Parameters<typeof startWorld>[1] = {}) {

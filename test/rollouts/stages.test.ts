@@ -1,4 +1,5 @@
 import t from 'tap';
+import { stagesOf } from '../../src/core/rollouts/stages.ts';
 import { startRollouts } from './rollout-world.ts';
 
 t.test('a rollout of one stage gives each device one command, and completes with the last result', async (t) => {
@@ -27,6 +28,16 @@ t.test('a rollout of one stage gives each device one command, and completes with
   t.same(
     done.history.map(({ event, by }) => `${event} ${by}`),
     ['completed service', 'stageStarted service', 'started service', 'created application'],
+  );
+  const { entries } = (await rollouts.world.admin().get(`/admin/v1/audit?about=rollout:${rolloutId}`)).body;
+  t.same(
+    entries
+      .filter(({ actor }: { actor: { kind: string } }) => actor.kind === 'service')
+      .map(
+        ({ action, details }: { action: string; details: { stage: number | null } }) => `${action} ${details.stage}`,
+      ),
+    ['ROLLOUT completed 1', 'ROLLOUT stageStarted 1', 'ROLLOUT started null'],
+    'the audit log counts stages from 1, too',
   );
   await checkCounts(t, rolloutId);
   const [member] = await members(rolloutId);
@@ -291,4 +302,13 @@ t.test('devices that match later join a continuous rollout, which ends only when
   t.match(await read(rolloutId), { state: 'running', stage: 1, devices: 2, counts: { succeeded: 2 } });
   t.equal((await tenant.api.delete(`${tenant.path}/rollouts/${rolloutId}`)).status, 200);
   t.match(await read(rolloutId), { state: 'cancelled' });
+});
+
+t.test('devices that come later make a stage of their own, unless the shares take all of them', (t) => {
+  const devicesOf = (...asked: Parameters<typeof stagesOf>) => stagesOf(...asked).map(({ devices }) => devices);
+  t.same(devicesOf([{ count: 3 }], 3), [3]);
+  t.same(devicesOf([{ count: 3 }], 3, true), [3, 0]);
+  t.same(devicesOf([{ percent: 50 }, { count: 9 }], 3, true), [2, 1, 0]);
+  t.same(devicesOf([{ percent: 50 }, { percent: 50 }], 3, true), [2, 1]);
+  t.end();
 });

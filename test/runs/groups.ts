@@ -12,6 +12,7 @@ export const ALONE: Readonly<Record<string, string>> = {
   'database/sqlite/full-disk.test.ts': 'it mounts a disk until its process ends',
   'device-sim/fleet/memory.test.ts': 'it measures the memory of its process',
   'device-sim/scenario/ready.test.ts': 'its scenarios expect times of their service',
+  'encryption/encryption.test.ts': 'its rotation rests by the time of its steps, which a busy process makes long',
   'fleet/remembered.test.ts': 'it collects the garbage of its process',
   'flow/crash.test.ts': 'it has a bound of its own for its time',
   'http/router.test.ts': 'its server is there until its process ends',
@@ -27,11 +28,13 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'apk/read-apk.test.ts': 'it measures the memory of its process',
   'broker/suspended.test.ts': 'it stops its process for seconds',
   'cluster/nodes.test.ts': 'it compares times with those of a lease',
+  'console/': 'each has a browser, and a step of a page waits for 24 seconds only',
   'database/postgres/': 'some cut off the server that all use',
   'database/schemas.test.ts': 'it makes many databases on the server that all use',
   'database/upgrade.test.ts': 'it fills a large database on the server that all use',
   'demo.test.ts': 'its demos prefer the same ports',
   'enrolment/simulated-certificates.test.ts': 'it changes the CAs that its process trusts, as another file does',
+  'flow/inspection-put-off.test.ts': 'a thousand of its calls must come before the store gives up the first ones',
   'flow/stopped-process.test.ts': 'its devices ping in good time, which a busy process cannot',
   'flow/restore.test.ts': 'it replaces databases of the server that all use',
   'foreign-text.test.ts': 'it measures the processor time of its process',
@@ -51,7 +54,10 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   console: ['console', 'docs'],
   demo: ['demo.test.ts'],
   flow: ['flow'],
+  worlds: ['simulation', 'bench', 'mutants', 'breakages'],
   rest: [],
+  rollouts: ['rollouts', 'device-actions', 'stream'],
+  operations: ['operations', 'entrance', 'http', 'tracing', 'enrolment', 'encryption'],
   own: ['.'],
   database: ['database'],
   starvation: ['starvation'],
@@ -68,14 +74,18 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
  * groups. Groups that share a process load the service once.
  */
 const SERVICE = [
-  ['flow', 'cluster'],
-  ['api', 'admin', 'webhooks'],
-  ['rest'],
-  ['starvation'],
+  ['flow'],
   ['database', 'broker'],
+  ['rest'],
+  ['rollouts'],
+  ['cluster'],
+  ['operations'],
+  ['api', 'admin', 'webhooks'],
+  ['starvation'],
   ['own'],
   ['cluster/crash.test.ts'],
   ['flow/crash.test.ts'],
+  ['encryption/encryption.test.ts'],
   ['cli'],
   ['objects/both-stores.test.ts'],
   ['database/sqlite/full-disk.test.ts'],
@@ -83,9 +93,10 @@ const SERVICE = [
   ['fleet/remembered.test.ts'],
 ];
 const JOURNEYS = [
-  ['device-sim'],
-  ['makers'],
   ['console'],
+  ['device-sim'],
+  ['worlds'],
+  ['makers'],
   ['device-sim/scenario/ready.test.ts'],
   ['demo'],
   ['device-sim/fleet/memory.test.ts'],
@@ -93,12 +104,12 @@ const JOURNEYS = [
 
 /**
  * The suites: the service by itself, which every change needs at once; and journeys as a user makes them, through a browser,
- * the guides, the demo and the device simulator, which take as long again.
+ * the guides, the demo, the device simulator and simulated worlds, which take as long again.
  */
 export const SUITES = {
   service: SERVICE,
   journeys: JOURNEYS,
-  all: [...JOURNEYS, ...SERVICE],
+  all: [...SERVICE.slice(0, 1), ...JOURNEYS, ...SERVICE.slice(1)],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** Whether the tests of a file run while no other test of their process does. */

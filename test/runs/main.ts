@@ -19,7 +19,7 @@ const PREPARED = pathToFileURL(join(import.meta.dirname, 'prepared.ts')).href;
 const HELP = `npm test -- [options] [FILE, FOLDER or GROUP ...]
 
   --suite S  service (usual): the service by itself; journeys: a user's way through the browser, the guides, the demo and
-             the device simulator; all: both
+             the device simulator, and simulated worlds; all: both
   --postgres tests that use the embedded database use PostgreSQL instead, where it is installed
   --jobs N   processes that run at a time (one more than there are processors, at most ${MOST})
 
@@ -105,6 +105,6 @@ process.stdout.write(
 );
 if (runs === SUITES.service)
   process.stdout.write(
-    'Not run: the console, the guides, the demo and the simulator. `npm test -- --suite all` runs these as well.\n',
+    'Not run: the console, the guides, the demo, the simulator and its worlds. `npm test -- --suite all` runs these as well.\n',
   );
 process.exitCode = failed === 0 ? 0 : 1;

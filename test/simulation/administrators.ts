@@ -45,6 +45,14 @@ export function createAdministrators(
       await admin('pauseFleetRollout', { rolloutId: String(rolloutId) });
   }
 
+  /** Cancels a rollout that has not ended. */
+  async function cancelRollout(): Promise<void> {
+    const all = await listed('listFleetRollouts', 'rollouts');
+    const atWork = all.filter(({ state }) => state === 'running' || state === 'paused');
+    const { rolloutId } = atWork[Math.trunc(chance() * atWork.length)] ?? {};
+    if (typeof rolloutId === 'string') await admin('cancelFleetRollout', { rolloutId });
+  }
+
   /** Asks until the service has answered, because a device that stays blocked would never end its commands. */
   async function letIn(): Promise<void> {
     const body = { action: 'unblock', filter: { blocked: true } } as const;
@@ -66,6 +74,7 @@ export function createAdministrators(
     'new-store-key': async () => checked(await admin('renewObjectStoreKey', { body: {} })),
     'end-connections': endConnections,
     'pause-rollouts': pauseRollouts,
+    'cancel-rollout': cancelRollout,
     'block-devices': blockDevices,
     restart,
   };

@@ -19,6 +19,10 @@ export const REPLACED: Readonly<Record<string, { by: string; because: string }>>
     by: 'log-thread',
     because: 'a thread has no time of the world; and the disk has to lose what it does not have yet',
   },
+  'src/platform/database/sqlite/group-commit': {
+    by: 'group-commit',
+    because: 'it is the real one, and tells the witness of effects and answers that do not wait for the disk',
+  },
   'src/platform/database/sqlite/aside': { by: 'aside', because: 'a thread has no time of the world' },
   'src/platform/apk/inspector': { by: 'inspector', because: 'a thread has no time of the world' },
   'src/runtime/thread-time': {
@@ -34,9 +38,22 @@ export const REPLACED: Readonly<Record<string, { by: string; because: string }>>
     by: 'undici-timers.cjs',
     because: 'its one timer for all programs of the process would end with the first of them',
   },
+  'src/core/outbox/outbox': {
+    by: 'outbox',
+    because: 'it is the real one, and tells the witness what it writes; in some worlds devices have little room',
+  },
+  'src/core/transactions/settlement': {
+    by: 'settlement',
+    because: 'it is the real one, and tells the witness which answers of devices it has stored',
+  },
   'src/runtime/slow-look': {
     by: 'slow-look',
     because: 'it is the real one, and looks less often in a long world, where it would be most events',
+  },
+  'device-sim/timer-wheel': {
+    by: 'timer-wheel',
+    because:
+      'it spares timers of the system, which cost nothing in a world, and its own turns would be most events of a long one',
   },
   'device-sim/mqtt/keep-alive': { by: 'keep-alive', because: 'pings would be most events of a long world' },
   'device-sim/scenario/sampler': { by: 'sampler', because: 'nobody looks at the curves of a world' },
@@ -66,7 +83,7 @@ export async function install(changed: ReadonlyMap<string, string>): Promise<voi
   registerHooks({
     load(url, context, next) {
       const loaded = next(url, context);
-      const source = texts.get(url);
+      const source = texts.get(url.replace(/\?real$/, ''));
       return source === undefined ? loaded : { ...loaded, source };
     },
     resolve(specifier, context, next) {

@@ -1,19 +1,24 @@
 import type { DatabaseEyes } from './database-eyes.ts';
 import { BEGIN } from './time.ts';
 
-type Row = Record<string, unknown>;
-
 /** A promise of the documents that can be seen in the database. */
 interface Invariant {
   /** The promise, as a sentence. */
   readonly promise: string;
   /** The document that makes it. */
-  readonly by: 'README.md' | 'docs/architecture.md' | 'docs/security.md' | 'docs/rollouts.md' | 'docs/reference.md';
+  readonly by:
+    | 'README.md'
+    | `docs/${'architecture' | 'stream' | 'endpoints' | 'security' | 'rollouts' | 'reference'}.md`;
   /** The rows that break it. */
   readonly rows: string;
   /** False if it compares two times: those of a clock that was wrong say nothing. */
   readonly isTimeless?: false;
+  /** Whether each command breaks or keeps it alone, so that one that has not changed needs no further look. */
+  readonly isOfCommands?: true;
 }
+
+/** Hides the commands that have not changed since `:since` from the statement behind it. */
+const CHANGED = 'WITH transactions AS (SELECT * FROM main.transactions WHERE updated_at >= :since)';
 
 /** How many times as many numbers as rows there are: the texts that count and the rows that are counted, side by side. */
 const unequal = (key: string, counted: string, rows: string): string =>
@@ -55,6 +60,7 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
   'one result': {
     promise: 'a finished command has one result, its time, and no parameters any more',
     by: 'README.md',
+    isOfCommands: true,
     rows: `SELECT transaction_id, status FROM transactions WHERE (status IN ${FINISHED}) <> (completed_at IS NOT NULL)
        OR (completed_at IS NOT NULL AND parameters IS NOT NULL)`,
   },
@@ -73,12 +79,14 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
          AND c.at >= (SELECT begun_at FROM lives) ORDER BY c.fact_id DESC LIMIT 1) = 'connected1'
        AND (SELECT c.last_at FROM connection_log c WHERE c.device_id = t.device_id ORDER BY c.fact_id DESC LIMIT 1)
          < :now - 60000000
-       AND (SELECT count(*) FROM transactions o WHERE o.device_id = t.device_id AND o.due = 1 AND o.attempts > 0) < 16
+       AND (SELECT count(*) FROM transactions o WHERE o.device_id = t.device_id AND o.due = 1 AND o.attempts > 0
+         AND (o.delivered_at IS NULL OR o.completed_at IS NOT NULL)) < :room
        AND NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)`,
   },
   'delivered is said by the device': {
     promise: 'a command is delivered only after it was published, and an attempt was counted',
     by: 'docs/architecture.md',
+    isOfCommands: true,
     rows: `SELECT transaction_id, status FROM transactions
        WHERE (status IN ('delivered', 'processing') OR delivered_at IS NOT NULL) AND (published_at IS NULL OR attempts = 0)`,
   },
@@ -91,6 +99,7 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
   'no webhook without its result': {
     promise: 'a settlement writes the state and the delivery in one commit',
     by: 'docs/architecture.md',
+    isOfCommands: true,
     rows: `SELECT d.transaction_id, d.type, t.status FROM deliveries d JOIN transactions t USING (transaction_id)
        WHERE d.type IN ('transaction.succeeded', 'transaction.failed', 'transaction.cancelled')
          AND d.type <> 'transaction.' || t.status`,
@@ -99,6 +108,34 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
     promise: 'a webhook that is not delivered has a next attempt; one that has ended has none',
     by: 'docs/architecture.md',
     rows: `SELECT delivery_id, status FROM deliveries WHERE (status = 'pending') <> (next_attempt_at IS NOT NULL)`,
+  },
+  'a place for each event': {
+    promise: 'an event has a place of its own in the stream; the events of a device are numbered without a gap',
+    by: 'docs/stream.md',
+    rows: `SELECT application_id, sequence FROM deliveries WHERE sequence IS NOT NULL
+         GROUP BY application_id, sequence HAVING count(*) > 1
+       UNION ALL SELECT application_id, sequence FROM (SELECT application_id, sequence, device_sequence,
+           LAG(device_sequence) OVER (PARTITION BY application_id, device_id ORDER BY sequence) AS former FROM deliveries
+           WHERE device_sequence IS NOT NULL) AS events
+         WHERE device_sequence <= former OR (device_sequence > former + 1 AND NOT EXISTS
+           (SELECT 1 FROM event_counts c WHERE c.application_id = events.application_id AND c.device_id = ''))`,
+  },
+  'one event of a device at a time': {
+    promise: 'an ordered endpoint is sent the next event of a device when the one before was accepted or given up',
+    by: 'docs/endpoints.md',
+    rows: `SELECT endpoint_id, device_id FROM endpoint_deliveries d JOIN endpoints e USING (application_id, endpoint_id)
+       WHERE e.ordered = 1 AND e.enabled = 1 AND d.device_id <> '000000000000000' AND d.status IN ('pending', 'blocked')
+       GROUP BY application_id, endpoint_id, device_id HAVING SUM(d.status = 'pending') <> 1
+         OR MIN(CASE WHEN d.status = 'pending' THEN d.sequence END) <> MIN(d.sequence)`,
+  },
+  'an endpoint passes over no event': {
+    promise: 'an endpoint takes each event of its types from the stream',
+    by: 'docs/endpoints.md',
+    rows: `SELECT e.endpoint_id, d.sequence FROM endpoints e JOIN deliveries d USING (application_id)
+       WHERE e.types = '' AND e.passed_over = 0 AND d.type <> 'test' AND d.sequence <= e.after_sequence
+         AND d.sequence > (SELECT MIN(sequence) FROM endpoint_deliveries t WHERE t.endpoint_id = e.endpoint_id)
+         AND NOT EXISTS (SELECT 1 FROM endpoint_deliveries t WHERE t.application_id = e.application_id
+           AND t.endpoint_id = e.endpoint_id AND t.sequence = d.sequence)`,
   },
   'tenants apart': {
     promise: 'commands and webhooks belong to the application of their device',
@@ -114,7 +151,7 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
     rows: `SELECT m.device_id, m.state, t.status FROM rollout_members m JOIN transactions t USING (transaction_id)
        JOIN rollouts r ON r.rollout_id = m.rollout_id
        WHERE r.at_work = 1 AND ((m.state = 'unfinished' AND t.completed_at IS NOT NULL)
-         OR (m.state = 'succeeded' AND t.status <> 'succeeded'))`,
+         OR (m.state = 'succeeded' AND t.status <> 'succeeded' AND COALESCE(t.late, '') NOT LIKE '%"succeeded"%'))`,
   },
   'audit is complete': {
     promise: 'sealed entries of the audit log follow one another without a gap',
@@ -132,9 +169,42 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
        JOIN transactions t ON t.rollout_id = r.rollout_id
        WHERE r.state = 'paused' AND t.published_at > e.at`,
   },
+  'pauses take back': {
+    promise: 'a paused rollout has taken back the commands that were never published, when it says so',
+    by: 'docs/rollouts.md',
+    rows: `SELECT m.device_id, t.transaction_id FROM rollouts r JOIN rollout_members m ON m.rollout_id = r.rollout_id
+       JOIN transactions t ON t.transaction_id = m.transaction_id
+       WHERE r.state = 'paused' AND r.publishes = 0 AND r.drained = 1 AND m.state = 'unfinished'
+         AND t.status = 'queued' AND t.attempts = 0`,
+  },
+  'cancels take back': {
+    promise: 'a cancelled rollout has cancelled its commands and its devices that wait, when it says so',
+    by: 'docs/rollouts.md',
+    rows: `SELECT m.device_id, m.state, m.transaction_id FROM rollouts r JOIN rollout_members m ON m.rollout_id = r.rollout_id
+       LEFT JOIN transactions t ON t.transaction_id = m.transaction_id
+       WHERE r.state = 'cancelled' AND r.drained = 1
+         AND (m.state = 'waiting' OR (m.state = 'unfinished' AND t.completed_at IS NULL))`,
+  },
+  'terms end commands': {
+    promise: 'a command whose time has passed is ended',
+    by: 'docs/reference.md',
+    isTimeless: false,
+    rows: `SELECT transaction_id, ends_at, :now - ends_at AS micros FROM transactions
+       WHERE completed_at IS NULL AND ends_at < :now - 25000000 AND (SELECT begun_at FROM lives) < :now - 25000000`,
+  },
+  'nothing of a rollout after a restore': {
+    promise: 'after a restore a rollout is paused before it publishes another command',
+    by: 'docs/rollouts.md',
+    isTimeless: false,
+    rows: `SELECT t.transaction_id, e.at - t.published_at AS micros FROM rollout_entries e
+       JOIN transactions t ON t.rollout_id = e.rollout_id
+       WHERE e.event = 'paused' AND e.reason = 'DATABASE_RESTORED'
+         AND t.published_at >= (SELECT begun_at FROM lives) AND t.published_at < e.at`,
+  },
   'expired is not done': {
     promise: 'a command is not published for the first time after it has expired',
     by: 'docs/reference.md',
+    isOfCommands: true,
     isTimeless: false,
     rows: `SELECT transaction_id, published_at - expires_at AS micros FROM transactions
        WHERE published_at > expires_at`,
@@ -157,14 +227,29 @@ export const AT_THE_END: Readonly<Record<string, Invariant>> = {
     by: 'README.md',
     rows: `SELECT delivery_id, type FROM deliveries WHERE status = 'pending' AND attempts = 0`,
   },
+  'endpoints come to their end': {
+    promise: 'an endpoint that is enabled gets all events',
+    by: 'docs/endpoints.md',
+    rows: `SELECT endpoint_id, sequence FROM endpoint_deliveries WHERE status = 'pending' AND attempts = 0
+       UNION ALL SELECT e.endpoint_id, d.sequence FROM endpoints e JOIN deliveries d USING (application_id)
+         WHERE e.enabled = 1 AND e.refused_in_row < 5 AND d.sequence > e.after_sequence`,
+  },
   'nothing is left in work': {
-    promise: 'actions on devices, removals and messages that were received come to their end',
+    promise: 'actions on devices, removals, stops of rollouts and messages that were received come to their end',
     by: 'docs/architecture.md',
     rows: `SELECT action_id, state FROM device_actions WHERE at_work = 1
        UNION ALL SELECT removal_id, step FROM removals WHERE ended_at IS NULL
-       UNION ALL SELECT device_id, activation FROM devices WHERE blocked = 1`,
+       UNION ALL SELECT device_id, activation FROM devices WHERE blocked = 1
+       UNION ALL SELECT rollout_id, state FROM rollouts WHERE state IN ('paused', 'cancelled') AND drained = 0`,
   },
 };
+
+/** Some invariants, and one statement that says which of them are broken: each statement takes longer than its rows. */
+function allOf(invariants: Readonly<Record<string, Invariant>>, isMeant: (invariant: Invariant) => boolean, head = '') {
+  const judged = Object.entries(invariants).filter(([, one]) => isMeant(one));
+  const asked = judged.map(([, { rows }], place) => `EXISTS (${rows}) AS i${place}`);
+  return { judged, head, text: `${head} SELECT ${asked.join(', ')}` };
+}
 
 /** Milliseconds for which a finished command is kept (LAPEL_RETENTION_DAYS). */
 const KEPT = 90 * 86_400_000;
@@ -180,28 +265,53 @@ interface Seen {
   readonly completedAt: number | null;
 }
 
+/** The most commands of a device without a PUBACK or an answer. */
+const ROOM = 16;
+/** Milliseconds; each term of a world is longer. */
+const SHORTER_THAN_TERMS = 50_000;
+const BY_TERM = /EXPIRED|NO_ANSWER/;
+
+interface Options {
+  isTimeRight: boolean;
+  /** Whether the clock leaps by more than is believed, and only ahead. */
+  isFarAhead?: boolean;
+  inFlight?: number | undefined;
+}
+
 /** Looks at the database of a world again and again, and notes what breaks a promise. */
-export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRight: boolean }) {
+export function createInvariants(
+  eyes: DatabaseEyes,
+  { isTimeRight, isFarAhead = false, inFlight: room = ROOM }: Options,
+) {
+  const isJudged = ({ isTimeless }: Invariant): boolean => isTimeless !== false || isTimeRight;
+  /** When each command was seen first, in milliseconds of the world. */
+  const firstSeen = new Map<number, number>();
   const broken = new Map<string, string>();
   /** How often an open database was looked at. */
   let looks = 0;
   let seen = new Map<number, Seen>();
+  /** The command of each number, whatever became of it: a number is never given again. */
+  const given = new Map<number, string>();
 
-  function note(name: string, at: number, row: Row): void {
+  function note(name: string, at: number, row: object): void {
     if (!broken.has(name)) broken.set(name, `${name}, after ${(at / 1000).toFixed(3)} s: ${JSON.stringify(row)}`);
   }
 
-  /** Compares the commands with those of the last look: a number stays that of one command, and a result stays. */
-  function remember(at: number): void {
+  /**
+   * Compares the commands that have changed since a time with those of the looks before: a number stays that of one
+   * command, and a result stays. Without a time it compares all, and misses those that were removed.
+   */
+  function remember(at: number, since?: number): void {
     const rows = eyes.rows(
       `SELECT transaction_id AS id, device_id || ' ' || operation || ' ' || created_at AS "of",
          CASE WHEN completed_at IS NULL THEN NULL ELSE status || COALESCE(error_code, '') || completed_at END AS ended,
          completed_at AS "completedAt", attempts,
          CASE WHEN completed_at IS NULL AND delivered_at IS NULL THEN
            (SELECT rollout_id || ' ' || entries FROM rollouts r WHERE r.rollout_id = t.rollout_id AND publishes = 0) END AS held
-       FROM transactions t`,
+       FROM transactions t${since === undefined ? '' : ' WHERE updated_at >= :since'}`,
+      since === undefined ? {} : { since },
     );
-    const now = new Map<number, Seen>();
+    const now = new Map<number, Seen>(since === undefined ? [] : seen);
     for (const row of rows) {
       const [id, one] = [
         Number(row['id']),
@@ -214,44 +324,66 @@ export function createInvariants(eyes: DatabaseEyes, { isTimeRight }: { isTimeRi
         },
       ];
       now.set(id, one);
+      if (isFarAhead) {
+        const first = firstSeen.get(id) ?? at;
+        firstSeen.set(id, first);
+        if (one.ended !== null && BY_TERM.test(one.ended) && at < first + SHORTER_THAN_TERMS)
+          note('no leap of the clock ends a command', at, { id, since: first, ...one });
+      }
+      const of = given.get(id) ?? one.of;
+      given.set(id, of);
+      if (of !== one.of) note('no number twice', at, { id, before: of, now: one.of });
       const before = seen.get(id);
-      if (!before) continue;
-      if (before.of !== one.of) note('no number twice', at, { id, before: before.of, now: one.of });
-      else if (before.ended !== null && before.ended !== one.ended)
-        note('a result stays', at, { id, ...before, now: one });
+      if (!before || before.of !== one.of) continue;
+      if (before.ended !== null && before.ended !== one.ended) note('a result stays', at, { id, ...before, now: one });
       else if (before.held !== null && before.held === one.held && before.attempts < one.attempts)
         note('nothing again in a pause', at, { id, ...before, now: one });
     }
     const young = (BEGIN + at - KEPT) * 1000;
     for (const [id, before] of seen)
-      if (isTimeRight && before.completedAt !== null && before.completedAt > young && !now.has(id))
+      if (before.completedAt !== null && (!isTimeRight || before.completedAt > young) && !now.has(id))
         note('only the old is removed', at, { id, ...before });
     seen = now;
   }
 
-  function look(invariants: Readonly<Record<string, Invariant>>, at: number): void {
-    for (const [name, { rows, isTimeless = true }] of Object.entries(invariants)) {
-      if (!isTimeless && !isTimeRight) continue;
-      const [row] = eyes.rows(rows, (BEGIN + at) * 1000);
+  const always = allOf(ALWAYS, (one) => isJudged(one));
+  const ofCommands = allOf(ALWAYS, (one) => isJudged(one) && one.isOfCommands === true, CHANGED);
+  const atTheEnd = allOf(AT_THE_END, (one) => isJudged(one));
+
+  /** Looks at all invariants with one statement, and then at those that are broken, each by itself. */
+  function look({ judged, text, head }: ReturnType<typeof allOf>, at: number, since = 0): void {
+    const values = { now: (BEGIN + at) * 1000, room, since };
+    const [found = {}] = eyes.rows(text, values);
+    for (const [place, [name, { rows }]] of judged.entries()) {
+      if (found[`i${place}`] !== 1) continue;
+      const [row] = eyes.rows(`${head} ${rows}`, values);
       if (row) note(name, at, row);
     }
   }
 
   return {
+    note,
     broken: (): string[] => [...broken.values()],
     looks: () => looks,
-    /** After a kill, commits that were not on the disk have not taken place. */
+    /** After a kill, commits that were not on the disk have not taken place; after a restore, those since the backup. */
     forget(): void {
       seen = new Map();
     },
     look(at: number): void {
       if (!eyes.isOpen) return;
       looks += 1;
-      look(ALWAYS, at);
+      look(always, at);
       remember(at);
+    },
+    /** Looks at the commands that have changed since a moment of the world. */
+    lookAtChanges(at: number, since: number): void {
+      if (!eyes.isOpen) return;
+      const from = (BEGIN + since) * 1000;
+      look(ofCommands, at, from);
+      remember(at, from);
     },
     /** Whether everything has come to its end. */
     isOver: (): boolean => Object.values(AT_THE_END).every(({ rows }) => eyes.rows(rows).length === 0),
-    lookAtTheEnd: (at: number): void => look(AT_THE_END, at),
+    lookAtTheEnd: (at: number): void => look(atTheEnd, at),
   };
 }

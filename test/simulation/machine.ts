@@ -6,8 +6,12 @@ const require = createRequire(import.meta.url);
 type Work = (...given: unknown[]) => unknown;
 type Told = (...result: unknown[]) => void;
 
-/** Functions of `node:fs` that read and write files step by step; streams of files use them. */
+/**
+ * Functions of `node:fs` that read and write files step by step; streams of files use them. They do their work at once: a
+ * thread of the machine would take longer to begin with it.
+ */
 const STEPS = ['open', 'close', 'read', 'write', 'writev', 'fstat', 'stat', 'fsync', 'fdatasync'] as const;
+const OF_PATHS = ['access', 'mkdir', 'readFile', 'readdir', 'rename', 'rm', 'stat', 'unlink', 'writeFile'] as const;
 const OF_HANDLES = [
   'read',
   'write',
@@ -21,6 +25,8 @@ const OF_HANDLES = [
 ] as const;
 const OF_ARCHIVES = ['inflateRaw', 'deflateRaw', 'gzip', 'gunzip'] as const;
 const OF_KEYS = ['sign', 'verify', 'digest', 'generateKey', 'importKey', 'exportKey'] as const;
+
+const isOptions = (given: object): boolean => Object.getPrototypeOf(given) === Object.prototype && !('signal' in given);
 
 /**
  * Lets work of the machine (files, keys, archives) take the time that the world gives it: which of two ends first would be up
@@ -38,12 +44,38 @@ export async function replaceMachine(time: () => WorldTime): Promise<void> {
       const made = new Promise<unknown[]>((resolve) => work(...given, (...result: unknown[]) => resolve(result)));
       void (async () => done(...(await time().outside(made))))();
     };
+  /** A step that is done at once; reads and writes tell their buffers as well. */
+  const stepped =
+    (work: Work): Work =>
+    (...given) => {
+      const done = given.pop() as Told;
+      const made = new Promise((resolve) => resolve(work(...given)));
+      const end = async (): Promise<void> => {
+        let result: unknown;
+        try {
+          result = await time().outside(made);
+        } catch (error) {
+          return done(error);
+        }
+        done(null, result, given[1]);
+      };
+      void end();
+    };
+  /** Work on a path with bytes or options; other work, as on an open file, is that of `otherwise`. */
+  const atOnce =
+    (work: Work, otherwise: Work): Work =>
+    (...given) => {
+      const isPlain = given.every((one) => !(one instanceof Object) || one instanceof Uint8Array || isOptions(one));
+      if (typeof given[0] !== 'string' || !isPlain) return otherwise(...given);
+      return new Promise((resolve) => resolve(work(...given)));
+    };
   const fs = require('node:fs') as Record<string, Work>;
   const files = require('node:fs/promises') as Record<string, unknown>;
   const handle = await (files['open'] as (path: string) => Promise<object & { close(): Promise<void> }>)('/dev/null');
   const handles = Object.getPrototypeOf(handle) as Record<string, Work>;
   await handle.close();
-  for (const name of STEPS) fs[name] = calledBack(fs[name]!);
+  for (const name of STEPS) fs[name] = stepped(fs[`${name}Sync`]!);
+  for (const name of OF_PATHS) files[name] = atOnce(fs[`${name}Sync`]!, files[name] as Work);
   for (const [name, work] of Object.entries(files))
     if (typeof work === 'function') files[name] = promised(work as Work);
   // A handle closes itself by a function of its own, and a folder is read by functions that nobody can replace.

@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 import { inSlots } from '../breakages/in-slots.ts';
 import { FAULTS } from './faults.ts';
 import { meetingsText } from './meetings.ts';
-import { type Plan, planOf } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { planOf } from './plan-of.ts';
 import { shrink } from './shrink.ts';
 import type { Told } from './told.ts';
 import { playWorlds } from './worlds.ts';
@@ -28,9 +29,10 @@ not take place, 2 for a wrong command line.
   --save FILE    writes the first world that breaks a promise into a file
   --shrink       makes that world smaller, as long as it still breaks it
   --meetings     prints which events have met which phases of commands, rollouts and deliveries, and which never did
+  --endpoints    each customer has an ordered endpoint beside the URLs of settings
   --log          prints all that happens in the world, and the log of the service, on standard error
   --break NAME   plants a fault into the service: one of those of npm run try -- breakages --list, or of planted.ts
-  --faults TEXT  plants each fault whose name has this text, or that is of this group (meetings, breakages), and counts the
+  --faults TEXT  plants each fault whose name has this text, or that is of this group (meetings, endpoints, breakages), and counts the
                  seeds until one shows it
 `;
 
@@ -45,6 +47,7 @@ const { values } = parseArgs({
     save: { type: 'string' },
     shrink: { type: 'boolean', default: false },
     meetings: { type: 'boolean', default: false },
+    endpoints: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
     break: { type: 'string' },
     faults: { type: 'string' },
@@ -76,7 +79,10 @@ function plansOf(): Plan[] {
   if (world !== undefined) return [JSON.parse(readFileSync(world, 'utf8')) as Plan];
   const seed = numberOf('seed');
   if (months !== undefined) return [yearOf(seed, { devices: numberOf('devices'), months: numberOf('months') })];
-  return Array.from({ length: numberOf('count') }, (_, place) => planOf(seed + place));
+  return Array.from({ length: numberOf('count') }, (_, place) => ({
+    ...planOf(seed + place),
+    ...(values.endpoints && { hasEndpoint: true }),
+  }));
 }
 const plans = plansOf();
 const jobs = numberOf('jobs');
@@ -101,7 +107,8 @@ async function findFaults(names: readonly string[]): Promise<number> {
   });
   const found = seeds.filter((one) => one !== undefined).sort((one, two) => one - two);
   const median = found[found.length >> 1];
-  process.stdout.write(`\n${found.length} of ${names.length} faults found; half of them within ${median} worlds\n`);
+  const within = median === undefined ? '' : `; half of them within ${median} worlds`;
+  process.stdout.write(`\n${found.length} of ${names.length} faults found${within}\n`);
   return found.length === names.length ? 0 : 1;
 }
 if (values.faults !== undefined) {
@@ -154,7 +161,8 @@ if (first) {
     : plan;
   if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(saved, undefined, 2)}\n`);
   const file = values.save ?? values.world;
-  const again = file === undefined ? `--seed ${first.seed} --count 1` : `--world ${file}`;
+  const again =
+    file === undefined ? `--seed ${first.seed} --count 1${values.endpoints ? ' --endpoints' : ''}` : `--world ${file}`;
   process.stdout.write(
     `Again: npm run simulate -- ${again}${values.break === undefined ? '' : ` --break ${values.break}`}\n`,
   );

@@ -1,6 +1,7 @@
 import type { DatabaseEyes } from './database-eyes.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { DEEDS, SPELLS } from './plan.ts';
+import { BEGIN } from './time.ts';
 
 /** The events of people, by their calls. */
 const CALLS: readonly (readonly [event: string, method: string, path: RegExp])[] = [
@@ -21,6 +22,8 @@ export const EVENTS: readonly string[] = [
   'restart',
   'kill',
   'freeze',
+  'backup',
+  'restore',
   ...Object.keys(SPELLS),
   ...Object.keys(DEEDS).filter((deed) => deed !== 'restart'),
   ...CALLS.map(([event]) => event),
@@ -41,9 +44,10 @@ export function createMeetings(eyes: DatabaseEyes) {
   return {
     seen,
     /** Whether something is in a phase. */
-    isIn: (phase: Phase): boolean => eyes.rows(`SELECT 1 FROM ${PHASES[phase]} LIMIT 1`).length > 0,
-    note(event: string): void {
-      const [row] = eyes.rows(QUERY);
+    isIn: (phase: Phase, at: number): boolean =>
+      eyes.rows(`SELECT 1 FROM ${PHASES[phase]} LIMIT 1`, { now: (BEGIN + at) * 1000 }).length > 0,
+    note(event: string, at: number): void {
+      const [row] = eyes.rows(QUERY, { now: (BEGIN + at) * 1000 });
       if (!row) return;
       NAMES.forEach((phase, place) => {
         if (row[`p${place}`] !== 1) return;

@@ -7,7 +7,10 @@ const require = createRequire(import.meta.url);
 
 /** Bytes on their way in one direction, after which a writer waits. */
 const WINDOW = 256 * 1024;
+/** The ports that listeners get, and from which on connections do; both begin again after the last one. */
+const FIRST_OF_LISTENERS = 10_000;
 const FIRST_PORT = 20_000;
+const LAST_PORT = 65_535;
 
 /** How the network is between two programs, at this moment. */
 export interface Conditions {
@@ -15,8 +18,8 @@ export interface Conditions {
   latency(): number;
   /** Bytes of a piece that travel together; the rest follows later. */
   piece(length: number): number;
-  /** Whether new connections come through. */
-  isOpen(): boolean;
+  /** Whether new connections to a port come through. */
+  isOpen(port: number): boolean;
 }
 
 interface Listener {
@@ -216,7 +219,10 @@ export class Network {
   readonly conditions: Conditions;
   readonly open = new Set<WorldSocket>();
   readonly #listeners = new Map<number, Listener>();
-  #ports = FIRST_PORT;
+  /** The ports of connections that are open. */
+  readonly #taken = new Set<number>();
+  #lastPort = FIRST_PORT;
+  #lastOfListeners = FIRST_OF_LISTENERS;
 
   constructor(time: WorldTime, conditions: Conditions) {
     this.time = time;
@@ -224,12 +230,19 @@ export class Network {
   }
 
   #freePort(): number {
-    this.#ports += 1;
-    return this.#ports;
+    do this.#lastPort = this.#lastPort < LAST_PORT ? this.#lastPort + 1 : FIRST_PORT;
+    while (this.#taken.has(this.#lastPort));
+    return this.#lastPort;
+  }
+
+  #freePortOfListener(): number {
+    do this.#lastOfListeners = this.#lastOfListeners < FIRST_PORT - 1 ? this.#lastOfListeners + 1 : FIRST_OF_LISTENERS;
+    while (this.#listeners.has(this.#lastOfListeners));
+    return this.#lastOfListeners;
   }
 
   listen(server: Listener['server'], wanted: number): void {
-    const port = wanted === 0 ? this.#freePort() : wanted;
+    const port = wanted === 0 ? this.#freePortOfListener() : wanted;
     const { program } = this.time;
     const known = this.#listeners.get(port);
     if (known?.program.isAlive) {
@@ -263,6 +276,8 @@ export class Network {
       allowHalfOpen,
       reading,
     });
+    this.#taken.add(own);
+    socket.once('close', () => this.#taken.delete(own));
     this.time.plan(this.conditions.latency(), 'connect', () => this.#meet(socket, port));
     return socket;
   }
@@ -270,7 +285,7 @@ export class Network {
   #meet(socket: WorldSocket, port: number): void {
     if (socket.destroyed) return;
     const listener = this.#listeners.get(port);
-    if (!listener?.program.isAlive || !this.conditions.isOpen()) {
+    if (!listener?.program.isAlive || !this.conditions.isOpen(port)) {
       socket.destroy(Object.assign(failure('ECONNREFUSED', 'connect'), { port, address: '127.0.0.1' }));
       return;
     }
@@ -301,6 +316,7 @@ export class Network {
     for (const socket of this.open) {
       if (socket.program !== program) continue;
       this.open.delete(socket);
+      this.#taken.delete(socket.localPort);
       const { peer } = socket;
       socket.peer = undefined;
       if (peer && peer.program !== program)

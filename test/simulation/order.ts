@@ -3,18 +3,22 @@ import type { RunRecord } from '@lapel/device-sim/report/record';
 const DISORDER = /command (\d+) came after command \d+/;
 /** A device says so of its own observation; the books of the customer have a sentence of their own beside it. */
 const BY_DEVICE = 'the service broke the contract';
+const SOAK = /stage \d+ began -?[\d.]+ s after stage \d+, whose soak is/;
 const TIMES = / \((\d+) times\)$/;
 
 /**
  * The verdicts that do not count, because each breach that they counted is the order of a command that a pause of its
  * rollout has held back: it comes after later ones, as it must, and nobody outside of the service knows of the pause then.
+ * While a clock is wrong, the time between two stages does not count either.
  */
 export function excusedVerdicts(
   { troubles, verdicts }: Pick<RunRecord, 'troubles' | 'verdicts'>,
   heldBack: ReadonlySet<number>,
+  isTimeRight = true,
 ): readonly string[] {
   const excused = { 'unordered == 0': 0, 'violations == 0': 0 };
   for (const text of troubles) {
+    if (!isTimeRight && SOAK.test(text)) excused['violations == 0'] += Number(TIMES.exec(text)?.[1] ?? 1);
     const [, id] = DISORDER.exec(text) ?? [];
     if (id === undefined || !heldBack.has(Number(id))) continue;
     excused[text.includes(BY_DEVICE) ? 'violations == 0' : 'unordered == 0'] += Number(TIMES.exec(text)?.[1] ?? 1);

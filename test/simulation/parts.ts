@@ -11,4 +11,9 @@ export const PARTS = {
   surroundings: 9,
   administrators: 10,
   machine: 11,
+  restores: 21,
+  encounters: 22,
+  waits: 23,
+  floods: 24,
+  endpoints: 25,
 } as const;

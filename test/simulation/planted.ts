@@ -1,10 +1,12 @@
 import type { Patch } from '../breakages/breakage.ts';
 
 /** A fault that only a meeting of two moments shows: every single step of the service stays right with it. */
-interface Planted {
+export interface Planted {
   readonly name: string;
   /** The moments that have to meet. */
   readonly about: string;
+  /** The world, from seed 1 on, that showed it when that was measured; undefined: none that was played did. */
+  readonly within?: number;
   readonly patches: readonly Patch[];
 }
 
@@ -13,11 +15,18 @@ const TRANSACTIONS = 'core/transactions';
 const WEBHOOKS = 'core/webhooks';
 const ROLLOUTS = 'core/rollouts';
 
+const UNIT_GOES_ON: Patch = {
+  file: 'platform/database/sqlite/group-commit.ts',
+  search: '      if (!connection.inTransaction) ending ??= { cause };\n',
+  replacement: '      void cause;\n',
+};
+
 /** Faults to see whether the worlds would find one like them. */
 export const PLANTED: readonly Planted[] = [
   {
     name: 'cursor-stays-after-a-rollback',
     about: 'a claim of commands is rolled back, and its commands are passed over',
+    within: 12,
     patches: [
       {
         file: `${OUTBOX}/claiming.ts`,
@@ -29,6 +38,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'cancel-lost-in-a-rollback',
     about: 'the claim of a cancel is rolled back, and the cancel is forgotten',
+    within: 120,
     patches: [
       {
         file: `${OUTBOX}/claiming.ts`,
@@ -40,6 +50,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'room-not-given-back-in-a-rollback',
     about: 'a command cannot be stored, and the room that it had is never free again',
+    within: 53,
     patches: [
       {
         file: `${OUTBOX}/outbox.ts`,
@@ -51,6 +62,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'cancelled-while-it-is-prepared',
     about: 'a command is cancelled while the URL of its download is made, and is sent all the same',
+    within: 104,
     patches: [
       {
         file: `${OUTBOX}/dispatching.ts`,
@@ -62,6 +74,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'paused-while-it-waits',
     about: 'a rollout is paused between the claim of a command and its turn to be written',
+    within: 2,
     patches: [
       {
         file: `${OUTBOX}/dispatching.ts`,
@@ -73,6 +86,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'released-commands-stay',
     about: 'a rollout goes on after a pause that a connected device has seen',
+    within: 68,
     patches: [
       {
         file: `${OUTBOX}/outbox.ts`,
@@ -84,6 +98,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'claims-pass-a-pause',
     about: 'a device connects while the rollout of a waiting command is paused',
+    within: 45,
     patches: [
       {
         file: `${TRANSACTIONS}/due-repository.ts`,
@@ -95,6 +110,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'expired-and-still-sent',
     about: 'a device connects after the end of a command, before the command has been ended',
+    within: 63,
     patches: [
       {
         file: `${TRANSACTIONS}/due-repository.ts`,
@@ -106,6 +122,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'no-timer-after-a-minute',
     about: 'the end of a command is more than a minute away, which is the longest wait of one timer',
+    within: 49,
     patches: [
       {
         file: `${TRANSACTIONS}/expiry.ts`,
@@ -117,6 +134,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'puback-does-not-save-a-command',
     about: 'a command expires while its PUBACK is known in memory only',
+    within: 33,
     patches: [
       {
         file: `${TRANSACTIONS}/early-ends.ts`,
@@ -128,6 +146,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'late-result-thrown-away',
     about: 'a device answers after the service has ended its command',
+    within: 4,
     patches: [
       {
         file: `${TRANSACTIONS}/early-ends.ts`,
@@ -139,6 +158,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'withdrawn-although-it-was-sent',
     about: 'a rollout is paused after a command was published, before its PUBACK',
+    within: 2,
     patches: [
       {
         file: `${TRANSACTIONS}/early-ends.ts`,
@@ -150,10 +170,11 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'marks-lost-in-a-rollback',
     about: 'the times of PUBACKs cannot be stored, and are forgotten',
+    within: 1,
     patches: [
       {
         file: `${TRANSACTIONS}/delivery-marks.ts`,
-        search: '      for (const [id, entry] of taken) if (!from.has(id)) from.set(id, entry);\n',
+        search: '      for (const [id, entry] of taken) from.set(id, entry); // the first one counts\n',
         replacement: '',
       },
     ],
@@ -161,6 +182,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'outcomes-lost-in-a-rollback',
     about: 'outcomes of webhooks cannot be stored, and are forgotten',
+    within: 1,
     patches: [
       {
         file: `${WEBHOOKS}/outcome-writer.ts`,
@@ -172,6 +194,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'retry-without-a-timer',
     about: 'a receiver fails, and no other webhook of it comes after that',
+    within: 11,
     patches: [
       {
         file: `${WEBHOOKS}/webhooks.ts`,
@@ -183,6 +206,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'new-webhooks-overtake',
     about: 'a new webhook comes while older ones of its receiver wait in the database',
+    within: 27,
     patches: [
       {
         file: `${WEBHOOKS}/webhooks.ts`,
@@ -195,6 +219,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'late-success-counts-twice',
     about: 'a device of a rollout answers after its command has expired',
+    within: 8,
     patches: [
       {
         file: `${ROLLOUTS}/results.ts`,
@@ -206,7 +231,8 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'result-of-a-former-command',
-    about: 'a device of a rollout answers a command that a pause has taken back, and another one replaced',
+    about: 'a device of a rollout answers a command that the service has ended, and another one replaced',
+    within: 8,
     patches: [
       {
         file: `${ROLLOUTS}/results.ts`,
@@ -217,7 +243,8 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'drained-by-a-former-pause',
-    about: 'a rollout is paused, goes on and is paused again while its commands are taken back',
+    about: 'a rollout is cancelled while the commands of its pause are taken back',
+    within: 70,
     patches: [
       {
         file: `${ROLLOUTS}/withdrawal.ts`,
@@ -227,19 +254,21 @@ export const PLANTED: readonly Planted[] = [
     ],
   },
   {
-    name: 'taken-back-after-the-release',
-    about: 'a rollout goes on while the commands of its pause are being taken back',
+    name: 'issued-in-a-pause',
+    about: 'a rollout is paused between the choice of its next devices and the commit of their commands',
+    within: 14,
     patches: [
       {
-        file: `${ROLLOUTS}/withdrawal.ts`,
-        search: 'if (!rollout || rollout.publishes || transactionId === null) return;',
-        replacement: 'if (!rollout || transactionId === null) return;',
+        file: `${ROLLOUTS}/issuing.ts`,
+        search: "if (!rollout?.publishes || rollout.state !== 'running') throw CHANGED;",
+        replacement: 'if (!rollout) throw CHANGED;',
       },
     ],
   },
   {
     name: 'effects-before-the-disk',
     about: 'the service is killed between a commit and the end of its wait for the disk',
+    within: 1,
     patches: [
       {
         file: 'platform/database/sqlite/group-commit.ts',
@@ -251,6 +280,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'commit-goes-on-without-its-transaction',
     about: 'the disk is full in the middle of a group, and SQLite ends its transaction',
+    within: 53,
     patches: [
       {
         file: 'platform/database/sqlite/group-commit.ts',
@@ -262,11 +292,18 @@ export const PLANTED: readonly Planted[] = [
         search: '      if (!connection.inTransaction)\n',
         replacement: '      if (connection === undefined)\n',
       },
+      UNIT_GOES_ON,
     ],
+  },
+  {
+    name: 'unit-goes-on-without-its-transaction',
+    about: 'the disk is full while several statements of a unit are on their way, and SQLite ends its transaction',
+    patches: [UNIT_GOES_ON],
   },
   {
     name: 'request-waits-for-a-restart',
     about: 'the answer to a request of a device cannot be stored at once',
+    within: 22,
     patches: [
       {
         file: 'core/requests/device-requests.ts',
@@ -278,12 +315,45 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'leap-of-a-new-service-believed',
     about: 'the clock leaps before the first sweep of a service',
+    within: 124,
     patches: [
       {
         file: 'runtime/clock-trust.ts',
         search:
           "      await note().catch((err: unknown) => log.warn({ err }, 'the present time could not be stored'));\n",
         replacement: '',
+      },
+    ],
+  },
+  {
+    name: 'numbers-go-on-after-a-restore',
+    about: 'commands are made between a backup and its restore, and others after it',
+    within: 36,
+    patches: [
+      {
+        file: 'platform/database/number-floor.ts',
+        search: '  return Math.max(last, floor) + (last > floor + FAR_AHEAD_MICROS ? LONG_STEP : STEP);\n',
+        replacement: '  return Math.max(last, Math.min(last, floor));\n',
+      },
+    ],
+  },
+  {
+    name: 'held-webhooks-are-sent',
+    about: 'webhooks are due while somebody looks at a restored service',
+    within: 30,
+    patches: [
+      { file: 'core/core.ts', search: '      held: config.webhooksHeld,\n', replacement: '      held: false,\n' },
+    ],
+  },
+  {
+    name: 'rollouts-run-on-after-a-restore',
+    about: 'a rollout runs while a backup is made, and the service starts on it',
+    within: 47,
+    patches: [
+      {
+        file: `${ROLLOUTS}/driver.ts`,
+        search: "if (rollout.state === 'running' || rollout.state === 'scheduled') await pauseRestored(rollout);",
+        replacement: 'if (rollout.startedAt === -1) await pauseRestored(rollout);',
       },
     ],
   },

@@ -1,3 +1,4 @@
+import './file-access.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -10,7 +11,8 @@ import { createAiming } from './aiming.ts';
 import { FAULTS } from './faults.ts';
 import { install } from './install.ts';
 import { PARTS } from './parts.ts';
-import { type Deed, isDeed, isSpell, type Plan } from './plan.ts';
+import { type Deed, isDeed, isSpell, isTimeRight, type Plan } from './plan.ts';
+import { useCommands } from './present-witness.ts';
 import { ADMIN_TOKEN, local, runOptions } from './run-options.ts';
 import { ADDRESSES, createWorldService, useService } from './service.ts';
 import { bytesOf, uuidOf } from './timers.ts';
@@ -23,6 +25,7 @@ const breakage = FAULTS.find(({ name }) => name === planted);
 await install(patchedFiles(breakage?.patches ?? []));
 // Everything below is loaded in the world, so that it gets the world's time and sockets.
 const { createAdministrators } = await import('./administrators.ts');
+const { createEndpointCustomer } = await import('./endpoint-customer.ts');
 const { run } = await import('@lapel/device-sim/run');
 const { readScenario } = await import('@lapel/device-sim/scenario/read-scenario');
 const { scaled } = await import('@lapel/device-sim/scenario/scale');
@@ -32,6 +35,9 @@ const { idsFrom } = await import('../../src/runtime/ids.ts');
 const { createLog } = await import('../../src/runtime/log.ts');
 const { createService } = await import('../../src/service.ts');
 const { openSqlite } = await import('../../src/platform/database/sqlite/open-sqlite.ts');
+const { createObjectStore } = await import('../../src/platform/objects/object-store.ts');
+const { makeBackup } = await import('../../src/platform/backup/make-backup.ts');
+const { restoreBackup } = await import('../../src/platform/backup/restore-backup.ts');
 const undici = await import('undici');
 
 /** A folder in memory: the disk of the world loses bytes by itself, so that the machine's need not keep them. */
@@ -48,6 +54,23 @@ async function emptyDatabase(): Promise<Buffer> {
   }
 }
 const newDatabase = await emptyDatabase();
+
+/** Uses the client of object stores: it reads files of the machine at its first use, and remembers them in later worlds. */
+async function useObjectStore(): Promise<void> {
+  const store = createObjectStore({
+    endpoint: local('http', 1),
+    region: 'local',
+    bucket: 'none',
+    credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
+    clock: systemClock,
+  });
+  await store.uploadUrl('none', { expiresIn: 60 });
+  await store.head('none').catch(() => undefined); // nobody is there
+}
+await beginWorld(0).time.run(useObjectStore());
+
+/** The length of a text that is hashed at once: to hash each event alone takes as long as the event. */
+const HASHED_AT_ONCE = 16_384;
 
 /** How a world went. */
 export interface Played {
@@ -68,21 +91,35 @@ export async function play(
 ): Promise<Played> {
   const { seed, scenario: file, spells, deeds, aims } = plan;
   const scenario = scaled(readScenario(JSON.stringify(file), file.name).scenario, scale);
-  const { time, randomOf, begin } = beginWorld(seed, spells, (event) => witness.met(event), plan.pace);
+  const played = beginWorld(seed, spells, (event) => witness.met(event), plan.pace);
+  const { time, randomOf, begin } = played;
   // Connections that were kept open lead to a world that is over.
   undici.setGlobalDispatcher(new undici.Agent());
   http.globalAgent = new http.Agent({ keepAlive: true, timeout: 5_000 });
   const root = mkdtempSync(join(MEMORY, 'lapel-world-'));
   const trace = createHash('sha256');
+  /** The events that are not in the hash yet. */
+  let lines = '';
+  function hashLines(): void {
+    trace.update(lines);
+    lines = '';
+  }
   let events = 0;
   const witness = createWitness(plan);
+  useCommands({ commands: witness.commands, inFlight: plan.inFlight });
   let aiming: ReturnType<typeof createAiming> | undefined;
+  played.broken = witness.broken;
+  played.committed = () => {
+    if (plan.pace === undefined) witness.commands.committed();
+    aiming?.look();
+  };
   time.onEvent = (at, program, kind) => {
     events += 1;
     witness.passed(at);
-    if (kind === 'disk') aiming?.look();
+    aiming?.passed();
     const line = `${at.toFixed(3)} ${program} ${kind}\n`;
-    trace.update(line);
+    lines += line;
+    if (lines.length > HASHED_AT_ONCE) hashLines();
     onEvent?.(line);
   };
   try {
@@ -103,7 +140,12 @@ export async function play(
       root,
       newDatabase,
       witness,
-      async startService(dataDir) {
+      backups: {
+        make: (dataDir, folder) =>
+          makeBackup({ clock: systemClock, version: 'world', dataDir, folder, withObjects: true }),
+        restore: (folder, dataDir) => restoreBackup({ folder, dataDir }),
+      },
+      async startService(dataDir, isHeld = false) {
         const config = readConfig({
           env: {
             LAPEL_DATA_DIR: dataDir,
@@ -113,6 +155,7 @@ export async function play(
             LAPEL_MQTT_PORT: String(ADDRESSES.mqtt),
             LAPEL_OBJECTS_PORT: String(ADDRESSES.objects),
             LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
+            LAPEL_WEBHOOKS_HELD: String(isHeld),
           },
         });
         return createService(config, {
@@ -124,9 +167,25 @@ export async function play(
       },
     });
     useService(service);
+    const endpoint = createEndpointCustomer({
+      apiUrl: local('http', ADDRESSES.api),
+      chance: randomOf(PARTS.endpoints),
+      broken: witness.broken,
+      isTimeRight: isTimeRight(plan),
+    });
+    service.control.onRestored(endpoint.restored);
+    /** The customer gets its access in the answer that made its application. */
+    const beginEndpoint = (answer: ReturnType<typeof undici.fetch>): void => {
+      answer
+        .then((found) => (found.status === 201 ? found.clone().json() : undefined))
+        .then((access) => access && endpoint.begin(access as Parameters<typeof endpoint.begin>[0]))
+        .catch(() => undefined);
+    };
     globalThis.fetch = ((input: string | URL, init?: RequestInit) => {
       witness.called(init?.method ?? 'GET', String(input));
-      return undici.fetch(input, init as never);
+      const answer = undici.fetch(input, init as never);
+      if (plan.hasEndpoint && init?.method === 'POST' && String(input).endsWith('/applications')) beginEndpoint(answer);
+      return answer;
     }) as typeof fetch;
     const administrators = createAdministrators(
       { baseUrl: local('http', ADDRESSES.admin), token: ADMIN_TOKEN },
@@ -143,18 +202,22 @@ export async function play(
       aims,
       now: () => time.now,
       isIn: witness.isIn,
-      happen: ({ does, lasts, by = 0 }) =>
-        time.plan(0, `aimed ${does}`, () => {
-          if (isSpell(does)) return begin({ kind: does, lasts, by });
-          if (isDeed(does)) return act(does);
-          service.control.play({ fault: does, lasts, node: null }).catch(() => undefined); // a start that fails ends the world by itself
-        }),
+      // A commit is an event of the service, and what is aimed at it is none.
+      plan: (milliseconds, task) => time.plan(milliseconds, 'aimed', task, time.around),
+      happen({ does, lasts, by = 0 }) {
+        if (isSpell(does)) return begin({ kind: does, lasts, by });
+        if (isDeed(does)) return act(does);
+        service.control.play({ fault: does, lasts, node: null }).catch(() => undefined); // a start that fails ends the world by itself
+      },
     });
     const stopped = new AbortController();
     const record = await time.run(
       (async () => {
         await service.begin();
         for (const { at, does } of deeds) time.plan(at, does, () => act(does));
+        const devices = scenario.groups.reduce((sum, { count }) => sum + count, 0);
+        if (plan.restore)
+          service.playRestore(plan.restore, devices).catch((error: Error) => witness.mistaken(error.message));
         const { record: made } = await run(runOptions(scenario), {
           stopped: stopped.signal,
           stream: { write: () => undefined },
@@ -162,6 +225,7 @@ export async function play(
         return made;
       })(),
     );
+    hashLines();
     return { seed, record, seen: witness.seen(), trace: trace.digest('hex'), events, milliseconds: time.now };
   } finally {
     rmSync(root, { recursive: true, force: true });

@@ -1,15 +1,18 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceControl } from '@lapel/device-sim/service/service-fault';
+import type { LostTime, ServiceControl } from '@lapel/device-sim/service/service-fault';
 import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Service } from '../../src/service.ts';
+import { rolloutsIn } from './database-eyes.ts';
 import { PARTS } from './parts.ts';
+import type { Restore } from './restores.ts';
 import type { Program } from './time.ts';
 import type { Witness } from './witness.ts';
 import { world } from './world.ts';
+import { MQTT } from './world-parts.ts';
 
 /** Where the programs of a world find the service. */
-export const ADDRESSES = { api: 8080, admin: 8081, mqtt: 1883, objects: 8082 } as const;
+export const ADDRESSES = { api: 8080, admin: 8081, mqtt: MQTT, objects: 8082 } as const;
 
 /** Seconds in which everything comes to its end when nobody asks for more. */
 const PATIENCE = 120;
@@ -19,6 +22,17 @@ const MOST_STARTS = 30;
 const HEADER = 32;
 const FRAME_HEADER = 24;
 const DATABASE = 'lapel.db';
+
+/** Milliseconds for which the disk is slow after a restore. */
+const SLOW_FOR = 8_000;
+/** Milliseconds for which somebody looks at a restored service before its webhooks are sent. */
+const LOOKED_AT = 5_000;
+
+/** The commands `lapel backup` and `lapel restore`. */
+interface Backups {
+  make(dataDir: string, folder: string): Promise<unknown>;
+  restore(folder: string, dataDir: string): Promise<unknown>;
+}
 
 interface Life {
   readonly program: Program;
@@ -56,13 +70,17 @@ function afterCrash(from: string, to: string, more: number): void {
   writeFileSync(join(to, `${DATABASE}-wal`), logOnDisk(from, more));
 }
 
+/** Whether a part, or several of them, could not end because the database was away. */
+const isAway = (error: unknown): boolean =>
+  error instanceof SuppressedError ? isAway(error.error) && isAway(error.suppressed) : isDatabaseAway(error);
+
 /** Ends a service as its program does at SIGTERM: it answers on for a moment, and then closes. */
 async function endService(service: Service | undefined): Promise<void> {
   try {
     await service?.leave();
     await service?.[Symbol.asyncDispose]();
   } catch (error) {
-    if (!isDatabaseAway(error)) throw error; // the last writes have no room on a full disk; its program ends all the same
+    if (!isAway(error)) throw error; // the last writes have no room on a full disk; its program ends all the same
   }
 }
 
@@ -71,15 +89,30 @@ export function createWorldService({
   root,
   startService,
   newDatabase,
+  backups,
   witness,
 }: {
   /** A folder for its data, on the disk of the machine. */
   root: string;
-  startService(dataDir: string): Promise<Service>;
+  startService(dataDir: string, isHeld?: boolean): Promise<Service>;
   newDatabase: Buffer;
-  witness: Pick<Witness, 'opened' | 'closes' | 'killed' | 'met' | 'isOver' | 'ends'>;
+  backups: Backups;
+  witness: Pick<
+    Witness,
+    | 'opened'
+    | 'closes'
+    | 'killed'
+    | 'restored'
+    | 'hasActivated'
+    | 'attempts'
+    | 'heldWebhooks'
+    | 'startedAgain'
+    | 'met'
+    | 'isOver'
+    | 'ends'
+  >;
 }) {
-  const { time, network, logs, disk, newProgram, randomOf } = world();
+  const { time, network, logs, disk, newProgram, randomOf, begin: begins } = world();
   const chance = randomOf(PARTS.faults);
   let lives = 0;
   let life: Life | undefined;
@@ -88,21 +121,21 @@ export function createWorldService({
 
   const folderOf = (number: number): string => join(root, String(number));
 
-  async function start(): Promise<void> {
+  async function start(isHeld: boolean): Promise<void> {
     lives += 1;
     const program = newProgram(`service ${lives}`);
     const folder = folderOf(lives);
     const own: Life = { program, folder, service: undefined };
     life = own;
-    own.service = await time.within(program, () => startService(folder));
+    own.service = await time.within(program, () => startService(folder, isHeld));
     witness.opened(join(folder, DATABASE));
   }
 
   /** Starts the service, again after a second when it could not start: a supervisor would do so. */
-  async function begin(): Promise<void> {
+  async function begin(isHeld = false): Promise<void> {
     for (let tries = 1; ; tries += 1)
       try {
-        return await start();
+        return await start(isHeld);
       } catch (error) {
         const isDiskFull = disk.isFull || isDatabaseAway(error);
         if (!isDiskFull || tries === MOST_STARTS || !life) throw error;
@@ -155,12 +188,59 @@ export function createWorldService({
   /** Ends of the service come one after another, because a service that is away cannot end. */
   let turn: Promise<void> = Promise.resolve();
 
+  const onAway: ((isAway: boolean) => void)[] = [];
+  const tellAway = (isAway: boolean): void => {
+    for (const told of onAway) told(isAway);
+  };
+
   async function end({ fault, lasts }: Parameters<ServiceControl['play']>[0]): Promise<void> {
     witness.met(fault);
+    tellAway(true);
     if (fault === 'kill') kill();
     else await stop();
     await wait(lasts);
     await begin();
+    tellAway(false);
+  }
+
+  let isOver = false;
+  const onRestored: ((lost: LostTime) => void)[] = [];
+
+  /** Makes a backup; resolves to the moment at which it was begun, or to undefined if the service is away for good. */
+  async function backUp(folder: string): Promise<number | undefined> {
+    if (!life) return undefined;
+    witness.met('backup');
+    const { now } = time;
+    await backups.make(life.folder, folder);
+    return now;
+  }
+
+  /** Looks at the restored service, whose webhooks are held. */
+  async function lookAt(): Promise<void> {
+    const before = witness.attempts();
+    await wait(LOOKED_AT);
+    witness.heldWebhooks(before, witness.attempts());
+    await stop();
+    await begin();
+  }
+
+  /** Ends the service and restores a backup into a new folder; looks at the service first, if webhooks are held. */
+  async function restore(folder: string, { isKilled, lasts, isHeld, isSlow }: Restore, begunAt: number): Promise<void> {
+    witness.met('restore');
+    tellAway(true);
+    if (isKilled) kill();
+    else await stop();
+    await wait(lasts);
+    rmSync(folderOf(lives + 1), { recursive: true, force: true });
+    await backups.restore(folder, folderOf(lives + 1));
+    witness.restored();
+    const ran = rolloutsIn(join(folderOf(lives + 1), DATABASE));
+    for (const told of onRestored) told({ begunAgo: time.now - begunAt });
+    if (isSlow) begins({ kind: 'slow-disk', lasts: SLOW_FOR });
+    await begin(isHeld);
+    witness.startedAgain(ran);
+    tellAway(false);
+    if (isHeld) await lookAt();
   }
 
   mkdirSync(folderOf(1), { recursive: true });
@@ -172,7 +252,23 @@ export function createWorldService({
     get life(): Life | undefined {
       return life;
     },
+    /** Plays a backup and its restore. Nothing else ends the service meanwhile. */
+    async playRestore(planned: Restore, devices: number): Promise<void> {
+      const folder = join(root, 'backup');
+      await wait(planned.backupAt);
+      for (let waits = 0; waits < PATIENCE && !witness.hasActivated(devices); waits += 1) await wait(500);
+      let begunAt: number | undefined;
+      turn = turn.then(async () => {
+        begunAt = await backUp(folder);
+      });
+      await turn;
+      await wait(planned.after);
+      turn = turn.then(() => (begunAt === undefined || isOver ? undefined : restore(folder, planned, begunAt)));
+      await turn;
+    },
     control: {
+      onRestored: (told) => void onRestored.push(told),
+      onAway: (told) => void onAway.push(told),
       crashes,
       crashed: crashed.promise,
       play(fault) {
@@ -181,6 +277,7 @@ export function createWorldService({
         return turn;
       },
       async [Symbol.asyncDispose]() {
+        isOver = true;
         await turn;
         for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
         witness.ends(time.now);

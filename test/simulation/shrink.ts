@@ -31,10 +31,14 @@ function smaller(plan: Plan): Plan[] {
       : []),
     ...spells.map((_, place) => ({ ...plan, spells: without(spells, place) })),
     ...aims.map((_, place) => ({ ...plan, aims: without(aims, place) })),
+    ...aims.flatMap((aim, place) => {
+      const { next, ...alone } = aim;
+      return next ? [{ ...plan, aims: aims.map((one, at) => (at === place ? alone : one)) }] : [];
+    }),
     ...deeds.map((_, place) => ({ ...plan, deeds: without(deeds, place) })),
     ...fewer.map((count) => having({ devices: count })),
     ...groups.flatMap((group, place) =>
-      'faults' in group
+      (group.faults?.length ?? 0) > 0
         ? [having({ groups: groups.map((one, at) => (at === place ? { ...one, faults: [] } : one)) })]
         : [],
     ),

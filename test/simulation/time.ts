@@ -71,8 +71,28 @@ class Agenda {
 }
 
 const turnOfTheLoop = setImmediate;
+/**
+ * Turns are asked for in lots: between two of them Node runs all promises and process.nextTick, but asks the system for its
+ * work only once for all, which would take longer than most events.
+ */
+const LOT = 64;
+let turnsLeft = 0;
+let waiting: (() => void) | undefined;
+
+function turn(): void {
+  turnsLeft -= 1;
+  const resolve = waiting;
+  waiting = undefined;
+  resolve?.();
+}
+
 /** The turn after which all callbacks have run that need no event: promises, and process.nextTick. */
-const settled = (): Promise<void> => new Promise((resolve) => turnOfTheLoop(resolve));
+const settled = (): Promise<void> =>
+  new Promise((resolve) => {
+    waiting = resolve;
+    if (turnsLeft > 0) return;
+    for (; turnsLeft < LOT; turnsLeft += 1) turnOfTheLoop(turn);
+  });
 
 function closeFile(opened: unknown): void {
   if (opened instanceof Object && 'fd' in opened && 'close' in opened)
@@ -90,6 +110,7 @@ export class WorldTime {
   readonly around: Program = { name: 'around', isAlive: true, ahead: 0, resumesAt: 0 };
   readonly #agenda = new Agenda();
   readonly #running = new AsyncLocalStorage<Program>();
+  readonly #frames = new Map<Program, (task: () => void) => void>();
   /** Work of the machine itself: a file that is read, a key that is made. */
   readonly #outside: { done: Promise<unknown>; deliver: () => void; lost: () => void; program: Program }[] = [];
   readonly #mostEvents: number;
@@ -119,6 +140,16 @@ export class WorldTime {
   /** Runs code as that of a program. */
   within<Result>(program: Program, work: () => Result): Result {
     return this.#running.run(program, work);
+  }
+
+  /** Runs an event. Each program has one frame for all its events, because a new one for each takes time. */
+  #happen({ program, task }: Event): void {
+    let frame = this.#frames.get(program);
+    if (!frame) {
+      frame = this.within(program, () => AsyncLocalStorage.snapshot());
+      this.#frames.set(program, frame);
+    }
+    if (task) frame(task);
   }
 
   /** Plans a task of a program, by default of the one that runs. The returned function cancels it. */
@@ -173,7 +204,7 @@ export class WorldTime {
       this.#now = event.at;
       this.turn += 1;
       this.onEvent(event.at, event.program.name, event.kind);
-      this.within(event.program, event.task);
+      this.#happen(event);
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { RunRecord } from '@lapel/device-sim/report/record';
 import type { Meetings } from './meetings.ts';
 
 /** The facts of a world that the command gets. */
@@ -11,11 +12,16 @@ export interface Told {
   readonly meetings: Meetings;
   /** How often the database was judged. */
   readonly looks: number;
+  /** How the rollouts ended. */
+  readonly rollouts: NonNullable<RunRecord['rollouts']>;
   readonly events: number;
   readonly milliseconds: number;
   /** Milliseconds of this machine. */
   readonly took: number;
 }
+
+/** What is broken in a world whose database was looked at too seldom to show anything. */
+export const HARDLY_JUDGED = 'the database was hardly judged';
 
 /** A world that ended without a word. */
 export const untold = (seed: number, text: string): Told => ({
@@ -25,6 +31,7 @@ export const untold = (seed: number, text: string): Told => ({
   trace: '',
   meetings: {},
   looks: 0,
+  rollouts: [],
   events: 0,
   milliseconds: 0,
   took: 0,

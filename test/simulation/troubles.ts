@@ -1,7 +1,7 @@
 import type { Random } from '@lapel/device-sim/random';
 import type { WorldSocket } from './network.ts';
 import type { Spell } from './plan.ts';
-import { RECEIVER, type World } from './world-parts.ts';
+import { MQTT, RECEIVER, type World } from './world-parts.ts';
 
 /** Milliseconds between two connections that are cut. */
 const CUT_EVERY = 400;
@@ -24,6 +24,11 @@ export function createTroubles(
     );
     return open[Math.trunc(chance() * open.length)];
   };
+  const resetDevices = (): void => {
+    for (const socket of network.open)
+      if (socket.localPort === MQTT)
+        for (const end of [socket, socket.peer]) if (end) time.plan(0, 'reset', () => end.reset(), end.program);
+  };
   const begins: Record<Spell['kind'], (trouble: Trouble) => void> = {
     'slow-disk': () => undefined,
     'slow-network': () => undefined,
@@ -31,6 +36,9 @@ export function createTroubles(
       for (const { limit } of logs.values()) limit(true);
     },
     clock: ({ by = 0 }) => wrongClock(by),
+    'slow-files': () => undefined,
+    'no-network': () => resetDevices(),
+    'lost-connections': () => resetDevices(),
     cuts({ lasts }) {
       for (let after = 0; after < lasts; after += CUT_EVERY)
         time.plan(after, 'cut', () => {

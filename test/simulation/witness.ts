@@ -1,9 +1,12 @@
+import { createCommandWitness } from './command-witness.ts';
 import { DatabaseEyes } from './database-eyes.ts';
 import { createErrors } from './errors.ts';
 import { createInvariants } from './invariants.ts';
 import { createMeetings, eventOfCall, type Meetings } from './meetings.ts';
 import { SHORT } from './pace.ts';
-import { isTimeRight, type Plan } from './plan.ts';
+import type { Phase } from './phases.ts';
+import { isFarAhead, isTimeRight, type Plan } from './plan.ts';
+import { world } from './world.ts';
 
 /** The facts of a world that are not in the books of the simulator. */
 export interface Seen {
@@ -19,41 +22,101 @@ const HELD_BACK = `SELECT transaction_id AS id FROM transactions WHERE rollout_i
   (SELECT rollout_id FROM rollout_entries WHERE event = 'paused')`;
 
 /** Sees the database of a world from outside of the service: it judges it again and again, and notes what meets what. */
-export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace'>) {
+export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inFlight'>) {
   const eyes = new DatabaseEyes();
-  const invariants = createInvariants(eyes, { isTimeRight: isTimeRight(plan) });
+  const { inFlight } = plan;
+  const invariants = createInvariants(eyes, {
+    isTimeRight: isTimeRight(plan),
+    isFarAhead: isFarAhead(plan),
+    inFlight,
+  });
   const meetings = createMeetings(eyes);
   const heldBack = new Set<number>();
   const errors = createErrors(plan);
-  const { judging } = plan.pace ?? SHORT;
+  const { mayFail } = errors;
+  const { time, logs, disk } = world();
+  const broken = (promise: string, fact: object): void => invariants.note(promise, time.now, fact);
+  const commands = createCommandWitness({
+    eyes,
+    inFlight,
+    now: () => time.now,
+    knownUntil: () => Math.min(...logs.values().map((log) => log.knownUntil())),
+    isTimeRight: isTimeRight(plan),
+    isDiskFull: () => disk.isFull,
+    broken,
+  });
+  const { judging, changes = judging } = plan.pace ?? SHORT;
   let next = 0;
+  let nextChanges = 0;
+  let last = 0;
 
   return {
     /** Called for each event; looks from time to time, so that a look is no event itself. */
     passed(at: number): void {
-      if (at < next) return;
-      next = at + judging;
-      invariants.look(at);
+      if (at < next && at < nextChanges) return;
+      if (at >= next) {
+        next = at + judging;
+        invariants.look(at);
+        if (eyes.isOpen) commands.look();
+      } else invariants.lookAtChanges(at, last);
+      nextChanges = at + changes;
+      last = at;
     },
     /** Called when something happens that meets the state of the service. */
-    met: (event: string): void => meetings.note(event),
+    met: (event: string): void => meetings.note(event, time.now),
     called(method: string, url: string): void {
       const event = eventOfCall(method, new URL(url).pathname);
-      if (event !== undefined) meetings.note(event);
+      if (event !== undefined) meetings.note(event, time.now);
     },
+    commands,
+    broken,
     logged: errors.logged,
     /** Called when a part of the world itself is wrong. */
     mistaken: errors.mistaken,
     /** Called when the service has opened its database. */
     opened: (file: string): void => eyes.use(file),
     /** Called before the service closes its database. */
-    closes: (): void => eyes.use(undefined),
+    closes(): void {
+      commands.look();
+      commands.forget();
+      eyes.use(undefined);
+    },
     /** Called when the service is killed. */
     killed(): void {
+      commands.look();
+      commands.forget();
       eyes.use(undefined);
       invariants.forget();
     },
-    isIn: meetings.isIn,
+    /** Called when a backup has taken the place of the data. */
+    restored(): void {
+      invariants.forget();
+      commands.restored();
+      errors.restored();
+    },
+    /** The number of attempts of webhooks that the service has stored. */
+    attempts: (): number => Number(eyes.rows('SELECT COALESCE(SUM(attempts), 0) AS n FROM deliveries')[0]?.['n'] ?? 0),
+    /** Called when somebody has looked at a restored service, which had to hold its webhooks. */
+    heldWebhooks(before: number, after: number): void {
+      if (after > before)
+        errors.mistaken(`no webhook is sent while they are held: ${after - before} attempts were made`);
+    },
+    /** Called when a service has started on a backup, with the rollouts that ran in it: each must be paused by then. */
+    startedAgain(ran: readonly string[]): void {
+      const paused = eyes
+        .rows(
+          `SELECT rollout_id AS id FROM rollout_entries
+             WHERE reason = 'DATABASE_RESTORED' AND at >= (SELECT begun_at FROM lives)`,
+        )
+        .map(({ id }) => String(id));
+      const left = ran.filter((id) => !paused.includes(id));
+      if (left.length > 0 && !mayFail)
+        errors.mistaken(`rollouts are paused after a restore: ${left.join(', ')} run on`);
+    },
+    /** Whether so many devices are activated. */
+    hasActivated: (devices: number): boolean =>
+      eyes.rows(`SELECT 1 FROM devices WHERE activation = 'activated'`).length >= devices,
+    isIn: (phase: Phase): boolean => meetings.isIn(phase, time.now),
     isOver: invariants.isOver,
     /** Called when all faults are over, and what was asked for had time to come to its end. */
     ends(at: number): void {

@@ -7,6 +7,12 @@ import type { Program, WorldTime } from './time.ts';
 /** The port of the customer's receiver. */
 export const RECEIVER = 9_000;
 
+/** The port of the receiver of the customer's endpoint. */
+export const ENDPOINTS = 9_001;
+
+/** The port to which devices connect. */
+export const MQTT = 1883;
+
 /** The disk of a world: how long it takes until it has the log. */
 export interface DiskConditions {
   milliseconds(): number;
@@ -20,6 +26,8 @@ export interface DiskConditions {
 export interface OpenLog {
   /** The frames that the disk has. */
   syncedFrames: number;
+  /** When the last commit was made whose effects have run before this event, in milliseconds of the world. */
+  knownUntil(): number;
   salt: string;
   close(): void;
   /** Whether the database may get no more pages. */
@@ -41,6 +49,10 @@ export interface World {
   wrongClock(by: number): void;
   /** Lets a trouble begin now. */
   begin(spell: Omit<Spell, 'from'>): void;
+  /** Called after each commit, before the disk has it. */
+  committed(): void;
+  /** Called when a part of the world sees that a promise is broken. */
+  broken(promise: string, fact: object): void;
   /** A separate source of chance for each part of the world. */
   randomOf(part: number): Random;
 }

@@ -5,7 +5,7 @@ import { PARTS } from './parts.ts';
 import type { Spell } from './plan.ts';
 import { type Program, WorldTime } from './time.ts';
 import { createTroubles } from './troubles.ts';
-import type { DiskConditions, World } from './world-parts.ts';
+import { type DiskConditions, MQTT, type World } from './world-parts.ts';
 
 let present: World | undefined;
 
@@ -49,7 +49,7 @@ export function beginWorld(
   const conditions: Conditions = {
     latency: () => (isNow('slow-network') ? 20 + 1000 * ofNetwork() : 0.2 + 2 * ofNetwork()),
     piece: (length) => (ofNetwork() < 0.9 ? length : Math.ceil(length * ofNetwork())),
-    isOpen: () => true,
+    isOpen: (port) => port !== MQTT || !isNow('no-network'),
   };
   const disk: DiskConditions = {
     milliseconds: () =>
@@ -60,7 +60,10 @@ export function beginWorld(
     fails: () => isNow('full-disk') && ofDisk() < 0.5,
   };
   const ofMachine = randomOf(PARTS.machine);
-  time.machine = () => (ofMachine() < 0.8 ? 0.02 : 5 * ofMachine());
+  time.machine = () => {
+    if (isNow('slow-files')) return 20 + 600 * ofMachine();
+    return ofMachine() < 0.8 ? 0.02 : 5 * ofMachine();
+  };
   let program: Program | undefined;
   let ahead = 0;
   const made: World = {
@@ -70,6 +73,8 @@ export function beginWorld(
     network: new Network(time, conditions),
     disk,
     logs: new Map(),
+    committed: () => undefined,
+    broken: () => undefined,
     randomOf,
     newProgram(name) {
       program = { name, isAlive: true, ahead, resumesAt: 0, files: new Set() };

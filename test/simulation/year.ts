@@ -1,15 +1,16 @@
 import type { Pace } from './pace.ts';
-import { type Action, type Deed, type Phase, type Plan, PROMISES, release } from './plan.ts';
+import { type Deed, type Plan, PROMISES } from './plan.ts';
+import { type Action, type Phase, release } from './scenario-of.ts';
 
 const DAY = 86_400_000;
 const DAYS_OF_A_MONTH = 30;
-const HOUR_SECONDS = 3_600;
 
 /** The pace of a world of months. */
 const LONG: Pace = {
-  keepAlive: 16 * HOUR_SECONDS,
-  slowLook: 3_600_000,
-  judging: 3 * DAY,
+  keepAlive: 0,
+  slowLook: 6 * 3_600_000,
+  judging: DAY,
+  changes: 3 * 3_600_000,
   mostEvents: 100_000_000,
 };
 
@@ -26,11 +27,11 @@ export function yearOf(seed: number, { devices, months }: { devices: number; mon
       after: '1d',
       release: software,
       stages: [
-        { percent: 5, continueWhen: { succeededPercent: 50, soakFor: '1d' } },
+        { percent: 5, continueWhen: { succeededPercent: 50, soakFor: '2h' } },
         { percent: 30, approval: true },
       ],
-      approve: '1d',
-      resume: '1d',
+      approve: '8h',
+      resume: '8h',
       abort: { failedPercent: 50, minimumResults: 10 },
       ratePerMinute: 10,
     };
@@ -38,17 +39,16 @@ export function yearOf(seed: number, { devices, months }: { devices: number; mon
       name: `month-${month + 1}`,
       duration: `${DAYS_OF_A_MONTH}d`,
       actions: [
-        { do: 'setWifi', rate: daily(0.03) },
-        { do: 'setLanguage', rate: daily(0.01), expireIn: '1d' },
-        { do: 'readStatus', rate: daily(0.005) },
-        { do: 'cancel', rate: daily(0.003) },
-        { do: 'newCredential', rate: '3/d' },
-        month % 2 === 0 ? rollout : { do: 'install', each: 1, within: '20d', release: software },
+        { do: 'setWifi', rate: daily(0.01) },
+        { do: 'setLanguage', rate: daily(0.005), expireIn: '2h' },
+        { do: 'readStatus', rate: daily(0.002) },
+        { do: 'cancel', rate: daily(0.002) },
+        { do: 'newCredential', rate: '1/d' },
+        month % 2 === 0 ? rollout : { do: 'install', rate: daily(0.01), release: software },
       ],
       service: [
         { fault: 'restart', after: '5d', lasts: '20s' },
-        { fault: 'kill', after: '12d', lasts: '1m' },
-        { fault: 'restart', after: '25d', lasts: '10m' },
+        ...(month % 3 === 1 ? ([{ fault: 'kill', after: '12d', lasts: '1m' }] as const) : []),
       ],
     };
   });
@@ -56,7 +56,7 @@ export function yearOf(seed: number, { devices, months }: { devices: number; mon
     { does: 'new-signing-key', at: (month * DAYS_OF_A_MONTH + 3) * DAY },
     { does: 'new-store-key', at: (month * DAYS_OF_A_MONTH + 9) * DAY },
   ]);
-  const life = { alarms: '0.001/h', statusInterval: '30d' };
+  const life = { alarms: '0.0003/h', statusInterval: '7d' };
   return {
     seed,
     pace: LONG,
@@ -68,7 +68,7 @@ export function yearOf(seed: number, { devices, months }: { devices: number; mon
       seed,
       devices,
       groups: [
-        { name: 'nights', share: '8 %', network: { away: '50 %', window: '12h' }, life },
+        { name: 'nights', share: '5 %', network: { away: '50 %', window: '12h' }, life },
         { name: 'weeks', network: { away: '20 %', window: '14d' }, life },
       ],
       phases,

@@ -8,7 +8,7 @@ const DAY = 24 * 3600 * 1000;
 t.test('while the first request with a key has no answer', async (t) => {
   const { database, clock } = openTestDatabase(t);
   const metrics = createMetrics();
-  const { once } = createIdempotency({ database, clock, metrics });
+  const { once } = createIdempotency({ database, clock, metrics, trust: { isHeld: () => false } });
   const request = { applicationId: 'app', key: 'key', request: 'one' };
   const answerWith = (text: string) => async (keep: (unit: never, answer: string) => Promise<void>) => {
     await database.transact((unit) => keep(unit as never, text));

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -6,7 +5,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
-void t.test('a notification is a signed POST of type, timestamp and data', async (t) => {
+void t.test('a notification is a signed POST of type, timestamp, data and its places in the stream', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, row, applications, clock } = await createSetUp(t, `${receiver.url}?key=1`);
   const { webhooks, record } = await open();
@@ -19,7 +18,10 @@ void t.test('a notification is a signed POST of type, timestamp and data', async
     type: 'bluetooth.connected',
     timestamp: '2026-11-20T09:00:00.000007Z',
     data: { name: 'Zoë', applicationId: 'app-1', deviceId: '490154203237518' },
+    sequence: 1,
+    deviceSequence: 1,
   });
+  t.match(headers, { 'lapel-sequence': '1', 'lapel-device-sequence': '1' });
   t.equal(headers['content-type'], 'application/json');
   t.equal(headers['webhook-id'], deliveryId);
   t.equal(headers['webhook-timestamp'], String(Math.floor(clock.now() / 1_000_000)));
@@ -27,7 +29,11 @@ void t.test('a notification is a signed POST of type, timestamp and data', async
   const verifier = new Webhook(authenticationKey);
   const signed = verifier.sign(deliveryId, new Date(clock.now() / 1000), body);
   t.equal(headers['webhook-signature'], signed);
-  t.equal(headers['x-notification-key'], createHmac('sha256', authenticationKey).update(body).digest('hex'));
+  const ofStandardWebhooks = ['webhook-id', 'webhook-signature', 'webhook-timestamp'];
+  const ofHttp = ['connection', 'content-length', 'content-type', 'host', 'user-agent'];
+  const places = ['lapel-sequence', 'lapel-device-sequence'];
+  const all = [...ofHttp, ...ofStandardWebhooks, ...places].sort();
+  t.strictSame(Object.keys(headers).sort(), all, 'no second signature');
   t.match(await row(deliveryId), {
     status: 'delivered',
     attempts: 1,
@@ -35,7 +41,7 @@ void t.test('a notification is a signed POST of type, timestamp and data', async
     statusCode: 200,
     error: null,
     nextAttemptAt: null,
-    body: body.toString(),
+    body: body.toString().replace(',"sequence":1,"deviceSequence":1}', '}'),
   });
 });
 
@@ -196,7 +202,6 @@ void t.test('after op 3 the next attempt carries the new key, after op 2 it goes
   await webhooks.idle();
   const signature = new Webhook(authenticationKey).sign(deliveryId, new Date(clock.now() / 1000), body);
   t.equal(String(headers['webhook-signature']).split(' ')[0], signature, 'and for a day the former one besides');
-  t.not(first.requests[0]?.headers['x-notification-key'], headers['x-notification-key']);
   t.strictSame(first.requests[0]?.body, body);
 });
 

@@ -1,15 +1,21 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import t from 'tap';
-import { insertDelivery, type Outcome } from '../../src/core/webhooks/delivery-repository.ts';
+import type { Outcome } from '../../src/core/webhooks/delivery.ts';
+import { insertEvent, saveOutcome } from '../../src/core/webhooks/delivery-repository.ts';
 import { createOutcomeWriter } from '../../src/core/webhooks/outcome-writer.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { withGivenUp } from '../database/given-up.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
+/** The writer stores outcomes, and nothing waits for them. */
+const storing = { saveOutcome, behind: () => undefined };
+
 const outcomeOf = (deliveryId: string): Outcome => ({
   applicationId: 'app',
+  setting: 'deviceEvent',
   deliveryId,
+  sequence: null,
   round: 0,
   status: 'delivered',
   attempts: 1,
@@ -30,6 +36,7 @@ onBoth(t, async (t, kind) => {
     const seen: string[][] = [];
     const rested = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const writer = createOutcomeWriter({
+      ...storing,
       database,
       clock,
       log,
@@ -56,6 +63,7 @@ onBoth(t, async (t, kind) => {
     const told: string[] = [];
     const rested = Promise.withResolvers<void>();
     const writer = createOutcomeWriter({
+      ...storing,
       database: {
         ...database,
         async transact(work, options) {
@@ -81,6 +89,7 @@ onBoth(t, async (t, kind) => {
     const rested = Promise.withResolvers<void>();
     const told = Promise.withResolvers<string>();
     const writer = createOutcomeWriter({
+      ...storing,
       database,
       clock,
       log: createLog({ level: 'silent' }),
@@ -102,6 +111,7 @@ onBoth(t, async (t, kind) => {
     const told = new Map<string, boolean>();
     const { promise, resolve } = Promise.withResolvers<void>();
     const writer = createOutcomeWriter({
+      ...storing,
       database,
       clock: createFakeClock(),
       log: createLog({ level: 'silent' }),
@@ -114,11 +124,15 @@ onBoth(t, async (t, kind) => {
       deviceId: 'd',
       transactionId: null,
       setting: 'deviceEvent',
-      attempts: 0,
+      unsent: false,
     } as const;
     await database.transact(async (unit) => {
       for (const deliveryId of ['b', 'a'])
-        insertDelivery(unit, { ...delivery, deliveryId, type: 'test', body: '{}', createdAt: 1, traceparent: null });
+        insertEvent(
+          unit,
+          { ...delivery, deliveryId, type: 'test', body: '{}', createdAt: 1, traceparent: null },
+          () => undefined,
+        );
     });
     for (const outcome of [outcomeOf('b'), outcomeOf('gone'), { ...outcomeOf('a'), round: 1 }]) writer.add(outcome);
     await promise;

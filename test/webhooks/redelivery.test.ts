@@ -1,5 +1,5 @@
 import t from 'tap';
-import { insertDelivery, saveOutcome } from '../../src/core/webhooks/delivery-repository.ts';
+import { insertEvent, saveOutcome } from '../../src/core/webhooks/delivery-repository.ts';
 import { createDeliveryLog } from '../../src/core/webhooks/log/delivery-log.ts';
 import { makeRangeDue } from '../../src/core/webhooks/log/delivery-log-repository.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
@@ -163,10 +163,14 @@ void t.test('a range that is asked for again puts off nothing that is due before
     deviceId: 'd',
     transactionId: null,
     setting: 'deviceEvent',
-    attempts: 0,
+    unsent: false,
   } as const;
   await database.transact(async (unit) =>
-    insertDelivery(unit, { ...delivery, deliveryId: 'm', type: 'test', body: '{}', createdAt: 1, traceparent: null }),
+    insertEvent(
+      unit,
+      { ...delivery, deliveryId: 'm', type: 'test', body: '{}', createdAt: 1, traceparent: null },
+      () => undefined,
+    ),
   );
   const dueAt = async () =>
     (await database.read.get<{ at: number }>(`SELECT next_attempt_at AS at FROM deliveries WHERE delivery_id = 'm'`))
@@ -276,13 +280,14 @@ void t.test('an attempt is recorded only once, by any node', async (t) => {
     body: '{}',
     deviceId: 'd',
     transactionId: null,
-    attempts: 0,
+    unsent: false,
     createdAt: 0,
     traceparent: null,
   };
   const failed = {
     ...delivery,
     round: 0,
+    sequence: null,
     url: null,
     sent: null,
     answer: null,
@@ -294,7 +299,7 @@ void t.test('an attempt is recorded only once, by any node', async (t) => {
     new Promise((resolve, reject) => {
       database.transact(async (unit) => saveOutcome(unit, { ...failed, ...outcome }, resolve)).catch(reject);
     });
-  await database.transact(async (unit) => insertDelivery(unit, made));
+  await database.transact(async (unit) => insertEvent(unit, made, () => undefined));
   t.equal(await save({ status: 'pending', attempts: 1, nextAttemptAt: 5 }), true);
   t.equal(await save({ status: 'pending', attempts: 1, nextAttemptAt: 7 }), false, 'two nodes made the first attempt');
   t.equal(await save({ status: 'delivered', attempts: 2, nextAttemptAt: null }), true);

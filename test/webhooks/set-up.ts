@@ -1,8 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import type { Test } from 'tap';
-import type { WebhookEvent } from '../../src/core/webhooks/delivery.ts';
+import { dueOfEndpoints } from '../../src/core/endpoints/due-repository.ts';
+import type { UrlSetting, WebhookEvent } from '../../src/core/webhooks/delivery.ts';
 import { createKeptConnections } from '../../src/core/webhooks/http/kept-connections.ts';
-import { createWebhooks } from '../../src/core/webhooks/webhooks.ts';
+import { createWebhooks, type EndpointReceivers } from '../../src/core/webhooks/webhooks.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createAlone } from '../../src/platform/cluster/alone.ts';
 import type { Database } from '../../src/platform/database/sql.ts';
@@ -24,6 +25,15 @@ interface Choices {
   through?(database: Database): Database;
 }
 
+/** Applications without endpoints. */
+const NO_ENDPOINTS: EndpointReceivers = {
+  rows: dueOfEndpoints,
+  takeUp: () => Promise.resolve(),
+  concluded: () => Promise.resolve(),
+  release: () => Promise.resolve(),
+  heard: () => undefined,
+};
+
 /**
  * Everything around the sender, for real: the application `app-1` with a key and deviceEvent at `url`, over one
  * database file.
@@ -42,6 +52,7 @@ export async function createSetUp(t: Test, url: string | null) {
 
   async function open(choices: Choices = {}) {
     const webhooks = createWebhooks({
+      appended: () => undefined,
       share: createAlone().partitions,
       database: choices.through?.(database) ?? database,
       clock,
@@ -49,7 +60,8 @@ export async function createSetUp(t: Test, url: string | null) {
       ids: choices.ids ?? steadyIds,
       log: choices.log ?? createLog({ level: 'silent' }),
       metrics,
-      endpointOf: applications.endpointOf,
+      endpointOf: (applicationId, setting) => applications.endpointOf(applicationId, setting as UrlSetting),
+      endpoints: NO_ENDPOINTS,
       findApplication: applications.findIn,
       allowPrivate: choices.allowPrivate ?? true,
       direct: choices.direct ?? true,

@@ -13,6 +13,7 @@ import { ROUTES, type Route } from './routes.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
+import { runRollouts } from './scale/rollouts.ts';
 import { runSimulator } from './scale/simulator.ts';
 import { runStorm } from './scale/storm.ts';
 import { runYear } from './scale/year.ts';
@@ -21,6 +22,7 @@ const SCALE: Record<string, (options: Options) => Promise<Table | Table[]>> = {
   backlog: runBacklog,
   growth: runGrowth,
   'fan-out': runFanOut,
+  rollouts: runRollouts,
   simulator: runSimulator,
   storm: runStorm,
   year: runYear,

@@ -76,7 +76,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       const notification = event as Parameters<typeof results.add>[0]['notification'];
       const { type, data } = notification;
       const repeated = results.isRepeated(webhookId);
-      const text = `${type}, both signatures verified${repeated ? '; seen before: dropped' : ''}`;
+      const text = `${type}, signature verified${repeated ? '; seen before: dropped' : ''}`;
       const transactionId = data.transaction?.transactionId;
       const good = type !== 'transaction.failed';
       timeline.arrow({
@@ -89,7 +89,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       results.add({ webhookId, notification });
     },
     onUrlsWanted({ type, files }) {
-      const text = `${type}, both signatures verified; presigned: ${files}`;
+      const text = `${type}, signature verified; presigned: ${files}`;
       timeline.arrow({ from: 'lapel', to: 'webhook', text });
     },
     onForged(reason) {

@@ -27,6 +27,9 @@ interface Route {
   query?: SchemaName;
 }
 
+/** The parameters of paths that are numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['transactionId', 'sequence']);
+
 /** The paths in the console's tables are relative to these paths. */
 const BASES = { operator: '/admin/v1', application: '/v1/applications/{applicationId}' };
 
@@ -76,7 +79,7 @@ function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
     .filter((param) => param !== given)
-    .map((param) => `${param}: ${param === 'transactionId' ? 'number' : 'string'}`);
+    .map((param) => `${param}: ${NUMBERS.has(param) ? 'number' : 'string'}`);
   if (route.body !== undefined) input.push(`body${route.bodyOptional ? '?' : ''}: ${typeOf(route.body)}`);
   if (route.query !== undefined) {
     // A query may be left out, because its members have defaults. Only this query has a required member.
@@ -84,7 +87,11 @@ function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number
     const required = route.query === 'rest/connectivity-query';
     input.push(required ? `query: ${queryType}` : `query?: Partial<${queryType}>`);
   }
-  const good = Object.entries(documented.responses).find(([status]) => status.startsWith('2'));
+  if (documented.parameters?.some(({ $ref }) => /\/If(Match|Verdict)$/.test($ref ?? '')))
+    input.push('ifMatch?: string');
+  const all = Object.entries(documented.responses).filter(([status]) => status.startsWith('2'));
+  // Beside 201, 200 answers a dry run, whose callers say so.
+  const good = all.find(([status]) => status === '201') ?? all[0];
   const schema = good?.[1].content?.['application/json']?.schema.$ref;
   const inputType = input.length === 0 ? 'object' : `{ ${input.join('; ')} }`;
   const row = documented['x-specification-row'];

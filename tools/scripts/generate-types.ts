@@ -32,34 +32,41 @@ const asReference = (_key: string, value: unknown): unknown => {
   const { $ref, ...beside } = value;
   return Object.keys(beside).length === 0 ? value : { ...beside, allOf: [{ $ref }] };
 };
+const parsed = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'), asReference);
 const readSchema = ({ url }: { url: string }): string =>
-  JSON.stringify(JSON.parse(readFileSync(url.startsWith('file:') ? fileURLToPath(url) : url, 'utf8'), asReference));
+  JSON.stringify(parsed(url.startsWith('file:') ? fileURLToPath(url) : url));
 
 const style = {
   additionalProperties: false,
   ignoreMinAndMaxItems: true,
   style: { singleQuote: true, printWidth: 120 },
 };
+/** A comment of one line has one line, as everywhere in this project. */
+const inOneLine = (types: string): string => types.replaceAll(/\/\*\*\n *\* ([^\n]*)\n *\*\//g, '/** $1 */');
 const scenario = fileURLToPath(new URL('../../device-sim/scenario/scenario.schema.json', import.meta.url));
 
 const outputs = [
   {
     file: 'schemas/contracts/types.ts',
     from: 'schemas/',
-    generated: await compile(root as unknown as JSONSchema, 'SchemaTypes', {
-      cwd: schemas,
-      $refOptions: { resolve: { file: { read: readSchema } } },
-      bannerComment: '// Generated from schemas/ by `npm run generate`; edit the schemas instead.',
-      ...style,
-    }),
+    generated: inOneLine(
+      await compile(root as unknown as JSONSchema, 'SchemaTypes', {
+        cwd: schemas,
+        $refOptions: { resolve: { file: { read: readSchema } } },
+        bannerComment: '// Generated from schemas/ by `npm run generate`; edit the schemas instead.',
+        ...style,
+      }),
+    ),
   },
   {
     file: 'device-sim/scenario/scenario-file.ts',
     from: 'its schema',
-    generated: await compile(JSON.parse(readFileSync(scenario, 'utf8')) as JSONSchema, 'ScenarioFile', {
-      bannerComment: '// Generated from scenario.schema.json by `npm run generate`; edit that instead.',
-      ...style,
-    }),
+    generated: inOneLine(
+      await compile(parsed(scenario) as JSONSchema, 'ScenarioFile', {
+        bannerComment: '// Generated from scenario.schema.json by `npm run generate`; edit that instead.',
+        ...style,
+      }),
+    ),
   },
   ...['schemas/contracts/values.ts', 'console/base/contract.ts'].map((file) => ({
     file,

@@ -17,8 +17,10 @@ import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import { createMetrics } from '../../src/metrics.ts';
 import { CLI_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
+import { IN_WORLDS, type InWorlds } from '../../test/simulation/breakages-in-worlds.ts';
 import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
 import { PLANTED } from '../../test/simulation/planted.ts';
+import { FEATURES } from '../../test/simulation/swarm.ts';
 import { rowsOf, PAGE as TRIALS_PAGE } from './trial/passes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -32,6 +34,21 @@ const rooms = (folder: string, all: Storeys): string =>
     ['Room', 'What is in it', 'Alone imports'],
     Object.entries(all).map(([name, { about, owns = [] }]) => [code(`${folder}/${name}/`), about, list(owns)]),
   );
+/** How many breakages the worlds find, and the table of the others. */
+function breakagesInWorlds(all: readonly (readonly [name: string, inWorlds: InWorlds])[]): string {
+  const seeds = all.map(([, one]) => one).filter((one) => typeof one === 'number');
+  const middle = seeds.toSorted((one, other) => one - other)[seeds.length >> 1];
+  const unfound = all.flatMap(([name, one]) => (typeof one === 'string' ? [[code(name), one] as const] : []));
+  const unplayed = all.filter(([, one]) => one === null).length;
+  return [
+    `Of ${all.length} breakages ${seeds.length} were found, half of these within ${middle} worlds, and all within ${Math.max(...seeds)}` +
+      `${unplayed === 0 ? '' : `; ${unplayed} were not played`}.`,
+    'No world has shown these:',
+    '',
+    table(['Breakage', 'Why'], unfound),
+  ].join('\n');
+}
+
 /** The table of the wings of src/. A row in bold is a wing; the rows below it are its rooms. */
 const wings = (): string =>
   table(
@@ -202,11 +219,17 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
         ['Invariant', 'Promise', 'Made in'],
         Object.entries({ ...ALWAYS, ...AT_THE_END }).map(([name, { promise, by }]) => [name, promise, code(by)]),
       ),
+    'features of worlds': () =>
+      table(
+        ['Feature', 'A world has much of it'],
+        Object.entries(FEATURES).map(([name, about]) => [code(name), about]),
+      ),
     'faults of meetings': () =>
       table(
-        ['Fault', 'Moments that meet'],
-        PLANTED.map(({ name, about }) => [code(name), about]),
+        ['Fault', 'Moments that meet', 'Found within'],
+        PLANTED.map(({ name, about, within }) => [code(name), about, within === undefined ? '' : String(within)]),
       ),
+    'breakages in worlds': () => breakagesInWorlds(Object.entries(IN_WORLDS)),
   },
   [TRIALS_PAGE]: {
     trials: () => table(['Trial', 'It shows', 'Last passed on'], rowsOf(readFileSync(join(ROOT, TRIALS_PAGE), 'utf8'))),

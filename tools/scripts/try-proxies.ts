@@ -3,6 +3,7 @@
 // an upload, and a flood from one address. Log, audit log and connections must name the clients, which have addresses of
 // their own on loopback. It needs Debian's packages nginx, libnginx-mod-stream, haproxy and caddy, and takes half a
 // minute, so it is not part of `npm test`.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { createAuthority } from '../../test/broker/authority.ts';
-import { ADMIN_TOKEN, fixedPorts, startProcess } from '../../test/flow/service-process.ts';
+import { ADMIN_TOKEN, startProcess } from '../../test/flow/service-process.ts';
 import {
   exampleOf,
   missingProxy,
@@ -23,6 +24,7 @@ import {
   settingsOf,
 } from '../../test/operations/proxy-files.ts';
 import { openRawDevice } from '../../test/raw-device.ts';
+import { freePorts } from '../harness/free-port.ts';
 
 const DEVICE = '490154203237518';
 /** The addresses of the clients. */
@@ -50,7 +52,7 @@ async function until<Result>(what: string, look: () => Promise<Result | undefine
 /** The ports of the service and of the proxy, by their number in the examples. */
 async function findPorts() {
   const wanted = [443, 8883, 8080, 8081, 8082, 1883, 8083, 8884, 9464];
-  const free = await fixedPorts(wanted.length);
+  const free = await freePorts(wanted.length);
   return Object.fromEntries(wanted.map((port, index) => [port, free[index]!]));
 }
 

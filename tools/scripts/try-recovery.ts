@@ -1,11 +1,13 @@
 // npm run try -- recovery: loses a PostgreSQL server in each way that docs/operations.md describes, under the load of callers
 // and devices, goes back as it says there, and counts what is lost. It needs Debian's package postgresql and takes about a
 // minute, so it is not part of `npm test`.
+
 import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fixedPorts, startProcess } from '../../test/flow/service-process.ts';
+import { startProcess } from '../../test/flow/service-process.ts';
+import { freePort, freePorts } from '../harness/free-port.ts';
 import { createAttempts } from './trial/attempts.ts';
 import { type Outcome, startLoad } from './try-recovery/load.ts';
 import { createServer, makeFolder, run, type Server } from './try-recovery/server.ts';
@@ -25,7 +27,7 @@ function newFolder(name: string): string {
 }
 
 async function newServer(name: string, data = newFolder(name)): Promise<Server> {
-  const [port = 0] = await fixedPorts(1);
+  const port = await freePort();
   const server = createServer(data, port);
   ends.push(() => server.isRunning() && server.stop('immediate'));
   return server;
@@ -62,7 +64,7 @@ const hosts = (...servers: Server[]): string =>
 
 /** The service on fixed ports, with the load on it. */
 async function startLoaded() {
-  const [http = 0, admin = 0, mqtt = 0] = await fixedPorts(3);
+  const [http = 0, admin = 0, mqtt = 0] = await freePorts(3);
   const stops: (() => unknown)[] = [];
   const start = (databaseUrl: string, more: Record<string, string> = {}) =>
     startProcess({ teardown: (stop: () => unknown) => void stops.push(stop) } as Parameters<typeof startProcess>[0], {

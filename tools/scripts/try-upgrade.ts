@@ -2,12 +2,14 @@
 // with a migration more, installs both from their tarballs, and replaces three nodes of the former one by the new one, one
 // by one, while simulated devices and callers work. No call may fail. Then the same with one process on SQLite. It takes
 // some minutes and needs PostgreSQL, so it is not part of `npm test`.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fleet as makeFleet } from '@lapel/device-sim/library/sim';
-import { ADMIN_TOKEN, fixedPorts } from '../../test/flow/service-process.ts';
+import { ADMIN_TOKEN } from '../../test/flow/service-process.ts';
 import { startBalancer } from '../harness/balancer.ts';
+import { freePorts } from '../harness/free-port.ts';
 import { startObjectStore } from '../harness/object-store.ts';
 import { startPostgres } from '../harness/postgres-server.ts';
 import { createAttempts } from './trial/attempts.ts';
@@ -48,7 +50,7 @@ const settingsOf = (name: string, ports: Ports): Record<string, string> => ({
 });
 
 async function portsOf(): Promise<Ports> {
-  const [http = 0, admin = 0, mqtt = 0, objects = 0] = await fixedPorts(4);
+  const [http = 0, admin = 0, mqtt = 0, objects = 0] = await freePorts(4);
   return { http, admin, mqtt, objects };
 }
 

@@ -26,7 +26,7 @@ interface Options {
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
   /** Called in the unit of work that deletes an application: ends its work. It is notified if it is not deleted yet. */
   endWork(unit: UnitOfWork, applicationId: string): Promise<void>;
-  /** Forgets what is known of the receivers of an application, in the unit of work that removes its row. */
+  /** Forgets the receivers and consumers of an application, in the unit of work that removes its row. */
   forgetReceivers(unit: UnitOfWork, applicationId: string): Promise<void>;
   /** The ways in which applications may prove by certificate who they are (RFC 8705); by default none. */
   certificateMethods?: readonly string[];

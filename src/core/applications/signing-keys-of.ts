@@ -9,7 +9,12 @@ export function signingKeysOf(
   application: Pick<Application, 'authenticationKey' | 'formerAuthenticationKey' | 'keyReplacedAt'>,
   now: Micros,
 ): string[] {
-  const { authenticationKey: key, formerAuthenticationKey: former, keyReplacedAt } = application;
-  if (key === null) return [];
-  return former !== null && keyReplacedAt !== null && now < keyReplacedAt + OVERLAP_MICROS ? [key, former] : [key];
+  const { authenticationKey: key, formerAuthenticationKey: former, keyReplacedAt: replacedAt } = application;
+  return key === null ? [] : keysThatSign({ key, former, replacedAt }, now);
 }
+
+/** A key and the one that it has replaced, which signs beside it for a day. */
+export const keysThatSign = (
+  { key, former, replacedAt }: { key: string; former: string | null; replacedAt: Micros | null },
+  now: Micros,
+): string[] => (former !== null && replacedAt !== null && now < replacedAt + OVERLAP_MICROS ? [key, former] : [key]);

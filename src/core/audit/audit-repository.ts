@@ -158,7 +158,7 @@ export async function removeEntry(sql: Sql, auditId: number): Promise<number> {
   return sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
 }
 
-/** The entries about an object, of [since, until) and behind the entry `after`, the newest first. */
+/** The changes of an object, without reads, of [since, until) and behind the entry `after`, the newest first. */
 export async function listEntriesOf(
   sql: Sql,
   { kind, id }: AuditObject,
@@ -171,7 +171,7 @@ export async function listEntriesOf(
 ): Promise<AuditEntry[]> {
   const rows = await sql.all<AuditRow>(
     `SELECT ${COLUMNS} FROM audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id
-     WHERE o.kind = ? AND o.object_id = ? AND o.audit_id < ? AND a.at >= ? AND a.at < ?
+     WHERE o.kind = ? AND o.object_id = ? AND o.audit_id < ? AND a.at >= ? AND a.at < ? AND a.action NOT LIKE 'GET %'
      ORDER BY o.audit_id DESC LIMIT ?`,
     kind,
     id,

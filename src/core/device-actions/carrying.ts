@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -6,6 +6,7 @@ import type { Log } from '../../runtime/log.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import type { FleetSelection } from '../selection/fleet-selection.ts';
 import { readDeviceFilter } from '../selection/read-fleet-filter.ts';
+import { isPassing } from '../transactions/passing.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { addCount, findAction, findFilter, findWaiting, settleDevice, waitingAmong } from './action-repository.ts';
 import { type ChangeParts, createChanges } from './changes.ts';
@@ -27,10 +28,6 @@ const PER_UNIT: Readonly<Record<ActionName, number>> = {
   move: 1,
   delete: 1,
 };
-
-/** Errors that pass, and say nothing about the device. */
-const PASSING: readonly ErrorCode[] = ['DATABASE_UNAVAILABLE', 'OBJECT_STORE_UNAVAILABLE', 'OVERLOADED'];
-const isPassing = (error: unknown): boolean => error instanceof DomainError && PASSING.includes(error.code);
 
 /** Thrown in a unit of work, so that only the outcome is stored. */
 class Instead extends Error {

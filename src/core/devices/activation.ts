@@ -4,6 +4,8 @@ import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { findHeldSlots, type HeldSlots, saveHeldSlots } from '../applications/developer-repository.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
+import { removeNotesOfApplication } from './note-repository.ts';
+import { forgetSettings } from './setting-repository.ts';
 import { removeTags } from './tag-repository.ts';
 
 /**
@@ -99,13 +101,15 @@ export async function completeActivation(unit: UnitOfWork, deviceId: string): Pr
 }
 
 /**
- * Marks a device as deactivated: it no longer counts against the contract, its client identifier is free, and its tags
- * are removed. This follows an activation that failed or was cancelled, and a successful deactivation. The unit has locked
- * the device.
+ * Marks a device as deactivated: it no longer counts against the contract, its client identifier is free, and its tags,
+ * the settings that it took and the notes of its application are removed. This follows an activation that failed or was cancelled, and a successful
+ * deactivation. The unit has locked the device.
  */
 export async function releaseActivation(unit: UnitOfWork, deviceId: string): Promise<void> {
   const device = await findDevice(unit, deviceId);
   if (!device) return;
   setActivation(unit, device, { activation: 'deactivated', applicationId: null, clientId: null });
   removeTags(unit, deviceId);
+  forgetSettings(unit, deviceId);
+  removeNotesOfApplication(unit, deviceId);
 }

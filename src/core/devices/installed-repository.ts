@@ -6,7 +6,7 @@ import type { SoftwareChange } from './reported.ts';
  * device was removed.
  */
 export function saveSoftware(unit: UnitOfWork, deviceId: string, change: SoftwareChange, at: number): void {
-  for (const name of change.gone)
+  for (const [name] of change.gone)
     unit.later('DELETE FROM device_software WHERE device_id = ? AND package = ?', [deviceId, name]);
   for (const [name, version] of change.set)
     unit.later(

@@ -54,7 +54,22 @@ export interface Counted {
   battery: number | null;
   /** The language in lower case. */
   lang: string | null;
+  /** Whether the battery is being charged: 1 or 0. */
+  charging: number | null;
+  /** The type of the network. */
+  network: string | null;
+  /** The free storage in bytes. */
+  storageFree: number | null;
 }
+
+const valuesOf = ({ firmware, battery, lang, charging, network, storageFree }: Counted) => [
+  firmware,
+  battery,
+  lang,
+  charging,
+  network,
+  storageFree,
+];
 
 const RENEW = inSets('UPDATE device_status SET reported = ?, reported_at = ? WHERE device_id = ?', [
   'text',
@@ -63,8 +78,9 @@ const RENEW = inSets('UPDATE device_status SET reported = ?, reported_at = ? WHE
 ]);
 
 const RENEW_COUNTED = inSets(
-  `UPDATE device_status SET reported = ?, reported_at = ?, firmware = ?, battery = ?, lang = ? WHERE device_id = ?`,
-  ['text', 'bigint', 'text', 'bigint', 'text', 'text'],
+  `UPDATE device_status SET reported = ?, reported_at = ?, firmware = ?, battery = ?, lang = ?, charging = ?,
+     network = ?, storage_free = ? WHERE device_id = ?`,
+  ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'text'],
 );
 
 /** Stores the first report of a device, unless the device was removed. */
@@ -72,12 +88,13 @@ export const insertStatus = (
   unit: UnitOfWork,
   deviceId: string,
   { reported, reportedAt }: StoredStatus,
-  { firmware, battery, lang }: Counted,
+  counted: Counted,
 ): void =>
   unit.later(
-    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery, lang)
-     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ? FROM devices WHERE device_id = ?`,
-    [JSON.stringify(reported), reportedAt, firmware, battery, lang, deviceId],
+    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery, lang, charging, network, storage_free)
+     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ?, CAST(? AS BIGINT), ?, CAST(? AS BIGINT)
+     FROM devices WHERE device_id = ?`,
+    [JSON.stringify(reported), reportedAt, ...valuesOf(counted), deviceId],
   );
 
 /**
@@ -91,8 +108,17 @@ export function renewStatus(
   counted: Counted | undefined,
 ): void {
   const text = JSON.stringify(reported);
-  if (counted) unit.later(RENEW_COUNTED, [text, reportedAt, counted.firmware, counted.battery, counted.lang, deviceId]);
+  if (counted) unit.later(RENEW_COUNTED, [text, reportedAt, ...valuesOf(counted), deviceId]);
   else unit.later(RENEW, [text, reportedAt, deviceId]);
+}
+
+/** The firmware that a device last reported. */
+export async function findFirmware(sql: Sql, deviceId: string): Promise<string | null> {
+  const row = await sql.get<{ firmware: string | null }>(
+    'SELECT firmware FROM device_status WHERE device_id = ?',
+    deviceId,
+  );
+  return row?.firmware ?? null;
 }
 
 /** Deletes all reports of a device. */

@@ -2,10 +2,12 @@ import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { saveSoftware } from './installed-repository.ts';
 import { countedOf, newlyCounted, softwareChange } from './reported.ts';
+import { sampleReport } from './sampling.ts';
 import {
   findState,
   findStatus,
@@ -35,6 +37,7 @@ interface Versions {
 interface Parts {
   database: Database;
   clock: Clock;
+  trust: Pick<ClockTrust, 'isHeld'>;
   watch: Watch;
   /** The time at which a device was last heard of (microseconds), if it is newer than the stored one. */
   presence: { newerThanStored(deviceId: string): number | undefined };
@@ -42,12 +45,14 @@ interface Parts {
    * Returns those of the devices that are connected to any node. The answer is a promise only if there are other nodes.
    */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** Whether samples of what devices report are kept. */
+  keepsSamples: boolean;
 }
 
 export type Statuses = ReturnType<typeof createStatuses>;
 
 /** The reports of devices on their status topic, and the times at which they were last heard of. */
-export function createStatuses({ database, clock, watch, presence, connected }: Parts) {
+export function createStatuses({ database, clock, trust, watch, presence, connected, keepsSamples }: Parts) {
   function toState(stored: StoredState, isConnected: ReadonlySet<string>): DeviceState {
     const { deviceId, reportedAt, lastSeenAt } = stored;
     // A report is stored before it is acknowledged, so after a crash it may be newer than the stored presence.
@@ -90,7 +95,12 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
           const status = { reported, reportedAt: at };
           if (stored) renewStatus(unit, deviceId, status, newlyCounted(before, reported));
           else insertStatus(unit, deviceId, status, countedOf(reported));
-          if ('software' in fields) saveSoftware(unit, deviceId, softwareChange(before, reported), at);
+          const software = 'software' in fields ? softwareChange(before, reported) : undefined;
+          if (software) saveSoftware(unit, deviceId, software, at);
+          if (keepsSamples && stored) {
+            const report = { before: stored, after: status, software, mayThin: !trust.isHeld() };
+            await sampleReport(unit, deviceId, report);
+          }
         },
         { device: deviceId },
       );

@@ -32,6 +32,13 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     together: 'one',
   },
   {
+    table: 'endpoints',
+    columns: ['url', 'secret', 'former_secret'],
+    key: ['application_id', 'endpoint_id'],
+    row: ['application_id', 'endpoint_id'],
+    together: 'one',
+  },
+  {
     table: 'transactions',
     columns: ['parameters'],
     key: ['device_id', 'transaction_id'],
@@ -47,6 +54,20 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     together: 'one',
   },
   { table: 'rollouts', columns: ['asked'], key: ['rollout_id'], row: ['rollout_id'], together: 'one' },
+  {
+    table: 'rollout_values',
+    columns: ['parameters'],
+    key: ['rollout_id', 'device_id'],
+    row: ['rollout_id', 'device_id'],
+    together: 'one',
+  },
+  {
+    table: 'device_settings',
+    columns: ['parameters'],
+    key: ['device_id', 'kind'],
+    row: ['device_id', 'kind'],
+    together: 'device',
+  },
   {
     table: 'device_requests',
     columns: ['answer'],

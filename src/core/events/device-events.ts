@@ -6,6 +6,7 @@ import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
@@ -34,6 +35,7 @@ interface Parts {
   findApplication: Applications['findIn'];
   record: Webhooks['record'];
   bytes: EventBytes;
+  trust: Pick<ClockTrust, 'isHeld'>;
 }
 
 export type DeviceEvents = ReturnType<typeof createDeviceEvents>;
@@ -46,8 +48,8 @@ const FORGOTTEN_AT_ONCE = 100;
 
 /**
  * Turns events of devices into notifications (specification, "Events"). Each is handled in one unit of work, which finds the
- * application, recognizes a repetition, and stores the delivery; so a repetition makes no second notification, and no event
- * is lost. If the application has not set the URL for the event, it is dropped and counted.
+ * application, recognizes a repetition, and stores the event; so a repetition makes no second one, and no event is lost. If
+ * the application has not set the URL for the event, it is only in the application's stream.
  */
 export function createDeviceEvents({
   database,
@@ -57,6 +59,7 @@ export function createDeviceEvents({
   findApplication,
   record,
   bytes: room,
+  trust,
 }: Parts) {
   /**
    * Adds the deprecated member `webmFile` beside `movieFile` in `recording.saved`, until a release removes `webmFile`.
@@ -70,16 +73,13 @@ export function createDeviceEvents({
   async function notify(unit: UnitOfWork, { applicationId, settings }: Application, event: Event): Promise<void> {
     const { deviceId, eventId, type, occurredAt, deviceTime } = event;
     const setting = settingOf(type);
-    if (settings[setting] === null) {
-      unit.onCommit(() => metrics.eventsDropped.inc({ setting }));
-      return;
-    }
     const data = { ...withRemoved(type, event.data), eventId, ...(deviceTime !== undefined && { deviceTime }) };
-    record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
+    record(unit, { applicationId, deviceId, setting, type, occurredAt, data, unsent: settings[setting] === null });
   }
 
   async function isRepetition(unit: UnitOfWork, event: Event, now: Micros): Promise<boolean> {
-    forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR_MICROS, FORGOTTEN_AT_ONCE);
+    // After a leap of the clock, all events would seem to be old.
+    if (!trust.isHeld()) forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR_MICROS, FORGOTTEN_AT_ONCE);
     const known = await isRemembered(unit, event);
     if (known) unit.onCommit(() => metrics.eventsRepeated.inc());
     return known;
@@ -102,18 +102,14 @@ export function createDeviceEvents({
       await database.transact(
         async (unit) => {
           const application = await fenced(unit, fence, requireOwner(unit, deviceId, findApplication));
-          // A dropped event is not remembered, so that it is delivered if the device repeats it after the URL was set.
-          const wanted = application.settings[settingOf(type)] !== null;
-          if (wanted) {
-            const receivedAt = clock.now();
-            if (await isRepetition(unit, event, receivedAt)) return;
-            // A unit that fails after a write makes the other units of its commit run twice, so an event is refused
-            // before the first write.
-            const refusal = room.take(deviceId, application.applicationId, bytes);
-            if (refusal) throw refusal;
-            unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
-            rememberEvent(unit, { deviceId, eventId, receivedAt });
-          }
+          const receivedAt = clock.now();
+          if (await isRepetition(unit, event, receivedAt)) return;
+          // A unit that fails after a write makes the other units of its commit run twice, so an event is refused
+          // before the first write.
+          const refusal = room.take(deviceId, application.applicationId, bytes);
+          if (refusal) throw refusal;
+          unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
+          rememberEvent(unit, { deviceId, eventId, type, receivedAt });
           await notify(unit, application, event);
         },
         { device: deviceId },

@@ -11,11 +11,12 @@ export async function isRemembered(sql: Sql, event: { deviceId: string; eventId:
 /** Remembers an event of a device. */
 export const rememberEvent = (
   unit: UnitOfWork,
-  event: { deviceId: string; eventId: string; receivedAt: number },
+  event: { deviceId: string; eventId: string; type: string; receivedAt: number },
 ): void =>
-  unit.later('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)', [
+  unit.later('INSERT INTO device_events (device_id, event_id, type, received_at) VALUES (?, ?, ?, ?)', [
     event.deviceId,
     event.eventId,
+    event.type,
     event.receivedAt,
   ]);
 

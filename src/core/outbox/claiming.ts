@@ -21,10 +21,14 @@ export interface ClaimingParts {
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** Finds the transactions up to a transactionId whose cancels must still be sent. */
   dueCancels(unit: UnitOfWork, deviceId: string, upTo: number): Promise<number[]>;
-  /** Finds the undelivered commands of rollouts up to a transactionId, and whether each is held back. */
-  undeliveredOfRollouts(unit: UnitOfWork, deviceId: string, upTo: number): Promise<ReadonlyMap<number, boolean>>;
+  /** Stores the PUBACKs of a device that are known in memory only. */
+  storePubacks(unit: UnitOfWork, deviceId: string): Promise<void>;
+  /** Finds the unfinished commands of rollouts up to a transactionId, and whether each is held back. */
+  unfinishedOfRollouts(unit: UnitOfWork, deviceId: string, upTo: number): Promise<ReadonlyMap<number, boolean>>;
   /** Claims one command whose rollout held it back; undefined when it must not be published. */
   claimReleased(unit: UnitOfWork, deviceId: string, transactionId: number, now: Micros): Promise<Due | undefined>;
+  /** Called after the commit of a claim that has passed over a command of a rollout. */
+  heldBack(rolloutId: string, deviceId: string): void;
   /** Rises with each release of a rollout. */
   releases(): number;
   ownership: Pick<DeviceOwnership, 'look' | 'lost'>;
@@ -104,7 +108,7 @@ export function createClaiming(parts: ClaimingParts) {
       connection.looksForReleased = true;
       for (const [transactionId, rolloutId] of before) heldBack.set(transactionId, rolloutId);
     });
-    const found = await parts.undeliveredOfRollouts(unit, deviceId, cursor);
+    const found = await parts.unfinishedOfRollouts(unit, deviceId, cursor);
     const claimed: Due[] = [];
     for (const transactionId of [...before.keys()].sort((a, b) => a - b)) {
       const isHeld = found.get(transactionId);
@@ -129,6 +133,7 @@ export function createClaiming(parts: ClaimingParts) {
     if (rolloutId === null) return;
     connection.heldBack.set(transactionId, rolloutId);
     unit.onRollback(() => connection.heldBack.delete(transactionId));
+    unit.onCommit(() => parts.heldBack(rolloutId, connection.link.deviceId));
     // Its release may have been told while the rows were read.
     if (parts.releases() !== releases) connection.looksForReleased = true;
   }
@@ -173,6 +178,8 @@ export function createClaiming(parts: ClaimingParts) {
           const now = clock.now();
           const releases = parts.releases();
           const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);
+          // What is known of the commands of former connections; a mark of this one comes after its claim.
+          if (connection.cursor === 0) await parts.storePubacks(unit, deviceId);
           const looked = ownership.look(unit, deviceId, connection.cursor);
           // A device that has had commands on this connection probably has another, so both reads are one round trip.
           const free = window - connection.inFlight;

@@ -113,6 +113,13 @@ export function createOutbox(parts: Parts) {
       .finally(work.ended);
   }
 
+  /** Lets the next claim look for new commands, and for held ones that were released; one that reads now may miss either. */
+  function lookAgain(connection: ConnectionState): void {
+    releases += 1;
+    connection.backlog = true;
+    if (connection.heldBack.size > 0) connection.looksForReleased = true;
+  }
+
   function reserveOn(unit: UnitOfWork, connection: ConnectionState | undefined, waits: boolean): Slot | undefined {
     if (!connection) return undefined;
     if (waits || hasBacklog(connection) || connection.inFlight >= window) {
@@ -135,12 +142,20 @@ export function createOutbox(parts: Parts) {
     };
   }
 
-  async function reserve(unit: UnitOfWork, deviceId: string, waits = false): Promise<Slot | undefined> {
+  async function reserve(
+    unit: UnitOfWork,
+    deviceId: string,
+    { waits = false, isCalled = false }: { waits?: boolean; isCalled?: boolean } = {},
+  ): Promise<Slot | undefined> {
     const owner = await ownership.look(unit, deviceId, connections.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
     // Read again, since a connection that came during the await claims all commands itself.
     const connection = connections.get(deviceId);
     if (!connection || !isOurs(unit, connection, owner)) {
-      if (owner) unit.onCommit(() => ownership.wake(deviceId, owner, 'wake'));
+      if (owner)
+        unit.onCommit(() => {
+          ownership.wake(deviceId, owner, 'wake');
+          if (isCalled) ownership.wake(deviceId, owner, 'crossed');
+        });
       return undefined;
     }
     if (owner?.behind === 1) connection.backlog = true;
@@ -225,7 +240,12 @@ export function createOutbox(parts: Parts) {
           connection.unsent.delete(transactionId);
           pump(connection);
         });
-      }
+      } else if (connection)
+        // The claim that passed over it, because its time was over, may have been the last one.
+        unit.onCommit(() => {
+          connection.backlog = true;
+          pump(connection);
+        });
       return wakeOwner(unit, deviceId);
     },
 
@@ -233,9 +253,23 @@ export function createOutbox(parts: Parts) {
     wake(deviceId: string, kind: 'wake' | 'cancel'): void {
       const connection = connections.get(deviceId);
       if (!connection) return;
-      if (kind === 'wake') connection.backlog = true;
+      if (kind === 'wake') lookAgain(connection);
       else connection.looksForCancels = true;
       pump(connection);
+    },
+
+    /** Called inside the unit of work after which a command of a device is held no longer. */
+    async letGo(unit: UnitOfWork, deviceId: string): Promise<void> {
+      const owner = await ownership.look(unit, deviceId, Number.MAX_SAFE_INTEGER);
+      const connection = connections.get(deviceId);
+      const isElsewhere = owner !== undefined && owner.epoch !== connection?.link.epoch;
+      unit.onCommit(() => {
+        if (isElsewhere) ownership.wake(deviceId, owner, 'wake');
+        else if (connection) {
+          lookAgain(connection);
+          pump(connection);
+        }
+      });
     },
 
     /**
@@ -261,10 +295,14 @@ export function createOutbox(parts: Parts) {
         }
     },
 
-    /** Called when the device has answered a command: it has received it, even if the PUBACK never comes. */
-    answered(deviceId: string, transactionId: number): void {
+    /**
+     * Called when the device has answered a command: it has received it, even if the PUBACK never comes. `isEnd`: the
+     * command has ended, so it is not sent again.
+     */
+    answered(deviceId: string, transactionId: number, isEnd: boolean): void {
       const connection = connections.get(deviceId);
       if (!connection) return;
+      if (isEnd) connection.unsent.delete(transactionId);
       received(connection, transactionId);
       received(connection, -transactionId);
     },

@@ -20,6 +20,8 @@ interface Parts {
   prepare: Prepare;
 }
 
+const NOTHING = Promise.resolve(null);
+
 /** The connection for which a command is prepared. */
 interface Waiter {
   /** Aborted when the connection ends, which also ends the preparation. */
@@ -91,6 +93,8 @@ export function createPreparation({ clock, log, prepare }: Parts) {
    * when the command must not be sent, or the connection has ended.
    */
   return (due: Due, waiter: Waiter): Promise<object | null> | undefined => {
+    // Nobody waits for a preparation that begins now, or hears of its failure.
+    if (waiter.signal.aborted) return NOTHING;
     const first = prepare(due);
     return first && persist(due, first, waiter);
   };

@@ -28,6 +28,8 @@ interface Parts {
   applications: Pick<Applications, 'leaveIn' | 'clearIn'>;
   clearings: readonly Clearing[];
   audit: Pick<Audit, 'noteIn'>;
+  /** The factor by which a pause is longer than the step before it. */
+  pauseFactor?: number;
 }
 
 export type Removals = ReturnType<typeof createRemovals>;
@@ -48,7 +50,7 @@ export function createRemovals({
   applications,
   ...parts
 }: Parts) {
-  const { audit } = parts;
+  const { audit, pauseFactor } = parts;
   /** The row of each application is removed when nothing refers to it any more. */
   const applicationRows: Clearing<string> = {
     kind: 'applications',
@@ -80,7 +82,16 @@ export function createRemovals({
     });
   }
 
-  const worker = createWorker({ database, clock, log, metrics, leads, clearings, endIn });
+  const worker = createWorker({
+    database,
+    clock,
+    log,
+    metrics,
+    leads,
+    clearings,
+    endIn,
+    ...(pauseFactor !== undefined && { pauseFactor }),
+  });
 
   /** The removal that has been accepted for a customer who still exists, or the last one of a customer who is gone. */
   async function findKnown(unit: UnitOfWork, id: LeaverId, removalId: string | null): Promise<Removal> {

@@ -4,7 +4,9 @@ import type { Sweep } from '../../platform/database/sweep.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { createPacing, type Pace } from './pacing.ts';
+import { createPatience } from './patience.ts';
 import { removeSome, STEP_MS } from './remove-some.ts';
 
 // Milliseconds. The first sweep waits, so that devices that were connected before the start can connect again.
@@ -30,14 +32,15 @@ interface Parts {
 }
 
 /**
- * Removes expired rows every ten minutes, one kind of rows after the other. They are found on a thread of their own, along
- * the primary keys from the oldest on, and removed in units of work of two milliseconds. After each unit a pause follows
- * that is 19 times as long, so that other work is hardly delayed. A sweep that is interrupted continues with the next one,
- * since that begins at the oldest remaining row.
+ * Removes expired rows every ten minutes, one kind of rows after the other; kinds of which no row is old enough are passed
+ * over (see patience.ts). They are found on a thread of their own, along the primary keys from the oldest on, and removed
+ * in units of work of two milliseconds. After each unit a pause follows that is 19 times as long, so that other work is
+ * hardly delayed. A sweep that is interrupted continues with the next one, since that begins at the oldest remaining row.
  */
 export function createRetention(parts: Parts) {
   const { database, clock, log, metrics, trust, sweeps, sweepObjects, leads = () => true } = parts;
   const { pace, isStopped, stop } = createPacing(parts.pauseFactor);
+  const patience = createPatience();
   let running: Promise<void> | undefined;
   let cancel = (): void => undefined;
 
@@ -51,8 +54,17 @@ export function createRetention(parts: Parts) {
     return { ...done, removed };
   }
 
+  function tellOldest(kind: Sweep['kind'], oldest: Micros | null): void {
+    metrics.retentionOldest.set({ kind }, oldest === null ? 0 : Math.max(0, clock.now() - oldest) / 1_000_000);
+  }
+
   async function sweepRows(sweep: Sweep): Promise<number> {
     const { kind, keptForMicros } = sweep;
+    const resting = patience.resting(kind, clock.now());
+    if (resting) {
+      tellOldest(kind, resting.oldest);
+      return 0;
+    }
     const before = clock.now() - keptForMicros; // -Infinity when rows are kept for ever
     let removed = 0;
     for await (const { found, oldestAt } of sweep.find(database.aside, before)) {
@@ -67,13 +79,15 @@ export function createRetention(parts: Parts) {
     }
     metrics.retentionBehind.set({ kind }, 0);
     const oldest = await sweep.oldestAt(database.aside);
-    metrics.retentionOldest.set({ kind }, oldest === null ? 0 : Math.max(0, clock.now() - oldest) / 1_000_000);
+    tellOldest(kind, oldest);
+    patience.swept(sweep, oldest, clock.now());
     return removed;
   }
 
   async function sweepAll(): Promise<void> {
     await trust.note().catch((err: unknown) => log.warn({ err }, 'the present time could not be stored'));
-    if (!leads() || trust.isHeld()) return;
+    // Another node may have other times, and a clock that was wrong has made rows of any time.
+    if (!leads() || trust.isHeld()) return patience.forget();
     const started = clock.now();
     const removed: Record<string, number> = {};
     const kinds = [

@@ -1,3 +1,4 @@
+import { MEMBER_STATES, openOf } from '@lapel/schemas/base/rollouts';
 import type { AbortRule, MemberState, Plan, Stage } from './rollout.ts';
 
 /** The number of devices of a stage in a state, with a code. */
@@ -13,17 +14,26 @@ export type StateCounts = Record<MemberState, number>;
 
 /** Adds up counts by state; of one stage, or of all. */
 export function byState(counts: readonly Count[], stage?: number): StateCounts {
-  const sums: StateCounts = {
-    waiting: 0,
-    unfinished: 0,
-    succeeded: 0,
-    failed: 0,
-    cancelled: 0,
-    unchanged: 0,
-    refused: 0,
-  };
+  const sums = Object.fromEntries(MEMBER_STATES.map((state) => [state, 0])) as StateCounts;
   for (const count of counts) if (stage === undefined || count.stage === stage) sums[count.state] += count.devices;
   return sums;
+}
+
+/**
+ * The code of an unfinished member whose command must not be published yet. The statements that claim commands
+ * (`due-repository.ts`) name it, too.
+ */
+export const NO_PLACE = 'NO_PLACE';
+
+/** The numbers of unfinished members that have a place, and of those that wait for one. */
+export function placesOf(counts: readonly Count[]): { taken: number; without: number } {
+  let [taken, without] = [0, 0];
+  for (const { state, code, devices } of counts) {
+    if (state !== 'unfinished') continue;
+    if (code === NO_PLACE) without += devices;
+    else taken += devices;
+  }
+  return { taken, without };
 }
 
 /** The number of devices that have a result. */
@@ -79,25 +89,41 @@ export function withoutResults(plan: Plan, gone: readonly Count[]): Plan {
 }
 
 /** Whether every device of a stage has ended. */
-const hasEnded = ({ waiting, unfinished }: StateCounts): boolean => waiting + unfinished === 0;
+const hasEnded = (counts: StateCounts): boolean => openOf(counts) === 0;
+
+/** The most results for which a stage waits that names no minimum. */
+const MOST_NEEDED = 20;
+
+/**
+ * The results without which a stage proves too little. Without a minimum of its own a stage needs half of its devices that
+ * had something to do: a result of one of many, of which the others expired, says nothing about the many.
+ */
+export function neededResults({ continueWhen }: Pick<Stage, 'continueWhen'>, withWork: number): number {
+  const minimum = continueWhen?.minimumResults;
+  return minimum === undefined ? Math.min(MOST_NEEDED, Math.ceil(withWork / 2)) : Math.min(minimum, withWork);
+}
+
+/** The number of devices of a stage that have, or had, something to do. */
+export const withWorkOf = (own: StateCounts): number => own.succeeded + own.failed + openOf(own);
 
 /**
  * Whether a stage has its share of successes, one of them at least: a stage that nobody has carried out proves nothing.
- * Devices that were refused or cancelled do not count, and no command that expired. Without a share, all devices must have
- * ended. A stage without devices has nothing to prove.
+ * Devices that were unchanged, refused or cancelled do not count, and no command that expired. A stage without devices, or
+ * of unchanged ones only, has nothing to prove. Rollouts of earlier releases have stages without a share, whose devices must
+ * all have ended.
  */
-export function hasShare({ continueWhen }: Stage, counts: readonly Count[], stage: number): boolean {
+export function hasShare(rules: Stage, counts: readonly Count[], stage: number): boolean {
   const own = byState(counts, stage);
-  const all = Object.values(own).reduce((sum, devices) => sum + devices, 0);
-  if (all === 0) return true;
+  const { continueWhen } = rules;
+  if (withWorkOf(own) + own.refused + own.cancelled === 0) return true;
   if (own.succeeded === 0) return false;
   if (!continueWhen) return hasEnded(own);
-  const good = own.succeeded + own.unchanged;
   const expired = counts.find(
     (count) => count.stage === stage && count.state === 'failed' && count.code === SAYS_NOTHING,
   );
-  const failed = own.failed - (expired?.devices ?? 0);
-  return good * 100 >= continueWhen.succeededPercent * (good + failed + own.waiting + own.unfinished);
+  const results = own.succeeded + own.failed - (expired?.devices ?? 0);
+  if (results < neededResults(rules, withWorkOf(own))) return false;
+  return own.succeeded * 100 >= continueWhen.succeededPercent * (results + openOf(own));
 }
 
 /** Whether a stage can never reach its share any more, unless somebody lets failed devices try again. */

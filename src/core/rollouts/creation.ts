@@ -9,6 +9,8 @@ import type { Applications } from '../applications/applications.ts';
 import { parametersOf, type Request, subjectOf } from '../transactions/operations.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { type Joining, MOST_DEVICES } from './joining.ts';
+import { findOverlaps, type Overlap } from './overlaps.ts';
+import { USUAL_MOST_UNFINISHED } from './places.ts';
 import type { Plan, Rollout, RolloutOperation } from './rollout.ts';
 import { requireRoom } from './rollout-bound.ts';
 import { findRollout, insertRollout } from './rollout-repository.ts';
@@ -21,9 +23,12 @@ const CAN_COME: readonly ErrorCode[] = ['DISTRIBUTION_NOT_STARTED', 'BINARY_MISS
 
 /** Milliseconds for which a creation makes room for single calls: its own caller waits for a minute at most. */
 const ROOM_MS = 30_000;
+/** Devices of which it is found out at once whether they are connected. */
+const PER_LOOK = 1_000;
 
 /** A rollout as an application asks for it. */
-export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted' | 'letPass' | 'since'> {
+export interface WantedRollout
+  extends Omit<Plan, 'stages' | 'accepted' | 'letPass' | 'since' | 'revertedBy' | 'changedBy'> {
   selector: DeviceSelector;
   applicationId: string;
   developerId: string;
@@ -32,6 +37,12 @@ export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted' | 'letPa
   /** The body of the operation, checked by its schema. */
   asked: unknown;
   stages: readonly WrittenStage[];
+}
+
+/** The devices of a rollout that has no selector, and its subject if it has no single body. */
+export interface Chosen {
+  find(makeRoom: BulkThrottle): Promise<string[]>;
+  subject?: string | null;
 }
 
 interface Parts {
@@ -44,47 +55,83 @@ interface Parts {
   check: Transactions['check'];
   throttle: BulkThrottle;
   lockApplication: Applications['lockIn'];
+  connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   wake(rolloutId: string): void;
 }
 
-/** Makes the function that stores new rollouts. */
-export function createCreation(parts: Parts) {
-  const { database, clock, ids, metrics, transitions, joining, check, throttle, lockApplication, wake } = parts;
+/** What is found out about a rollout before it is stored. */
+export interface Prepared {
+  operation: RolloutOperation;
+  subject: string | null;
+  plan: Plan;
+  /** Its devices, in the order of their deviceIds. */
+  found: readonly string[];
+  connected: number;
+  overlaps: readonly Overlap[];
+}
 
-  /**
-   * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
-   * runs in the unit of work after which the rollout exists. Throws REQUEST_INVALID, TOO_MANY_ROLLOUTS,
-   * ROLLOUT_TOO_LARGE, APPLICATION_UNREGISTERED, and the errors of `check`; a version of a later start need not be distributed yet.
-   */
-  return async function create(
-    wanted: WantedRollout,
-    also?: (unit: UnitOfWork, rollout: Rollout) => Promise<void>,
-  ): Promise<Rollout> {
-    const { applicationId, label, operation, asked, selector, stages: written, ...rest } = wanted;
+/** Makes the functions that store new rollouts, and that only find out what they would be. */
+export function createCreation(parts: Parts) {
+  const { database, clock, ids, metrics, transitions, joining, check, throttle, lockApplication, connected, wake } =
+    parts;
+
+  async function countConnected(found: readonly string[]): Promise<number> {
+    let sum = 0;
+    for (let start = 0; start < found.length; start += PER_LOOK)
+      sum += (await connected(found.slice(start, start + PER_LOOK))).size;
+    return sum;
+  }
+
+  /** Checks the rollout, and settles its devices. Nothing is stored. Throws what `create` throws. */
+  async function prepare(wanted: WantedRollout, makeRoom: BulkThrottle, chosen?: Chosen): Promise<Prepared> {
+    const { applicationId, label: _, operation, asked, selector, stages: written, ...rest } = wanted;
     const request = { operation, asked } as Request;
     stagesOf(written, 0);
     await check(applicationId, request).catch((error: unknown) => {
       const isLater = rest.startAt !== undefined && rest.startAt > clock.now();
       if (!isLater || !(error instanceof DomainError) || !CAN_COME.includes(error.code)) throw error;
     });
-    await requireRoom(database.read, applicationId);
-    const roomUntil = performance.now() + ROOM_MS;
-    const makeRoom: BulkThrottle = async (began) => (performance.now() < roomUntil ? throttle(began) : undefined);
-    const found = await joining.find(applicationId, selector, MOST_DEVICES + 1, makeRoom);
+    await requireRoom(database.read, applicationId, rest);
+    const found = chosen
+      ? await chosen.find(makeRoom)
+      : await joining.find(applicationId, selector, MOST_DEVICES + 1, makeRoom);
     if (found.length > MOST_DEVICES) {
       throw new DomainError('ROLLOUT_TOO_LARGE', { values: { limit: MOST_DEVICES } });
     }
+    const most = rest.maxUnfinished ?? (rest.abort && USUAL_MOST_UNFINISHED);
+    const bound = most === undefined ? {} : { maxUnfinished: most };
+    const plan: Plan = { ...rest, ...bound, stages: stagesOf(written, found.length, rest.continuous) };
+    const subjectOfAsked = (): string | null =>
+      subjectOf(operation, parametersOf(request, { applicationId, newClientId: ids.uuid }));
+    const subject = chosen?.subject === undefined ? subjectOfAsked() : chosen.subject;
+    const overlaps = await findOverlaps(database.aside, { applicationId, operation, subject }, found);
+    return { operation, subject, plan, found, connected: await countConnected(found), overlaps };
+  }
+
+  /**
+   * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
+   * runs in the unit of work after which the rollout exists; `chosen` takes the place of the selector. Throws REQUEST_INVALID, TOO_MANY_ROLLOUTS,
+   * ROLLOUT_TOO_LARGE, APPLICATION_UNREGISTERED, and the errors of `check`; a version of a later start need not be distributed yet.
+   */
+  async function create(
+    wanted: WantedRollout,
+    also?: (unit: UnitOfWork, rollout: Rollout, prepared: Prepared) => Promise<void>,
+    chosen?: Chosen,
+  ): Promise<{ made: Rollout; prepared: Prepared }> {
+    const { applicationId, label, operation, asked, selector } = wanted;
+    const roomUntil = performance.now() + ROOM_MS;
+    const makeRoom: BulkThrottle = async (began) => (performance.now() < roomUntil ? throttle(began) : undefined);
+    const prepared = await prepare(wanted, makeRoom, chosen);
+    const { plan, found, subject } = prepared;
     const now = clock.now();
     const rolloutId = ids.next('rol', now);
     const devices = await shuffled(found, rolloutId);
-    const plan: Plan = { ...rest, stages: stagesOf(written, devices.length, rest.continuous) };
-    const parameters = parametersOf(request, { applicationId, newClientId: ids.uuid });
     const rollout: Rollout = {
       rolloutId,
       applicationId,
       label,
       operation,
-      subject: subjectOf(operation, parameters),
+      subject,
       plan,
       state: 'preparing',
       reason: null,
@@ -102,7 +149,7 @@ export function createCreation(parts: Parts) {
     };
     await database.transact(async (unit) => {
       await lockApplication(unit, applicationId); // rollouts that are started at the same time count one another
-      await requireRoom(unit, applicationId);
+      await requireRoom(unit, applicationId, plan);
       await insertRollout(unit, rollout, { asked, selector });
       unit.onCommit(() => wake(rolloutId)); // the rollout is removed after a time if this creation breaks off
     });
@@ -110,16 +157,24 @@ export function createCreation(parts: Parts) {
       plan.stages.slice(0, index + 1).reduce((sum, one) => sum + one.devices, 0),
     );
     await joining.store(rolloutId, devices, (place) => ends.findIndex((end) => place < end), makeRoom);
-    return database.transact(async (unit) => {
+    const made = await database.transact(async (unit) => {
       await lockApplication(unit, applicationId); // it may have been deleted meanwhile
       const stored = await findRollout(unit, rolloutId, unit.forUpdate);
       if (!stored) throw new DomainError('OVERLOADED'); // it took longer than a rollout may take to be prepared
-      const made = await transitions.write(unit, { ...stored, state: 'scheduled' }, 'created', {
-        actor: 'application',
+      const written = await transitions.write(unit, { ...stored, state: 'scheduled' }, 'created', {
+        actor: plan.byService ? 'service' : 'application',
+        person: plan.startedBy,
       });
-      await also?.(unit, made);
+      await also?.(unit, written, prepared);
       unit.onCommit(() => metrics.rolloutsCreated.inc({ operation }));
-      return made;
+      return written;
     });
+    return { made, prepared };
+  }
+
+  return {
+    create,
+    /** Finds out what a rollout would be. Throws what `create` throws. */
+    preview: (wanted: WantedRollout): Promise<Prepared> => prepare(wanted, throttle),
   };
 }

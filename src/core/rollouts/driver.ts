@@ -8,7 +8,7 @@ import type { Log } from '../../runtime/log.ts';
 import { createSlowLook } from '../../runtime/slow-look.ts';
 import type { Micros, Millis } from '../../runtime/units.ts';
 import { isOverdue } from './overdue.ts';
-import type { Rollout } from './rollout.ts';
+import { type Rollout, revertsItself } from './rollout.ts';
 import { findAtWork, findRollout } from './rollout-repository.ts';
 import type { Steps } from './steps.ts';
 
@@ -31,6 +31,8 @@ interface Parts {
   steps: Steps;
   /** Pauses a rollout, because the database was restored. */
   pauseRestored(rollout: Rollout): Promise<void>;
+  /** Leaves it to people to bring the devices of a rollout back, because the database was restored. */
+  leaveRestored(rollout: Rollout): Promise<void>;
 }
 
 /**
@@ -38,7 +40,7 @@ interface Parts {
  * and then looks at this one only, and by one timer, which looks at those that are due, and now and then at all. A rollout
  * whose step fails holds up no other.
  */
-export function createDriver({ database, clock, log, metrics, leads, trust, steps, pauseRestored }: Parts) {
+export function createDriver({ database, clock, log, metrics, leads, trust, steps, ...parts }: Parts) {
   const background = createBackgroundWork({
     clock,
     log,
@@ -48,26 +50,48 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
   });
   const { isOn, takeNews, start, idle } = background;
   let isRestored = false;
+  /** The rollouts of a restored database that are not paused yet. */
+  const toPause = new Set<string>();
   let rounds = 0;
   /** The rollouts to look at in the next round, the times at which others have a step, and when to look at all. */
   const changed = new Set<string>();
   const times = new Map<string, Micros>();
   let allAt: Micros = Number.NEGATIVE_INFINITY;
+  /** The rollouts of the present round, which are taken further just now. */
+  const inRound = new Set<string>();
+  /** The rollout that the slow look asks about, until something happens to it. */
+  let askedAbout: string | undefined;
 
   function wakeAll(): void {
     allAt = Number.NEGATIVE_INFINITY;
+    askedAbout = undefined;
     background.wake();
   }
 
   function wake(rolloutId: string): void {
     changed.add(rolloutId);
+    if (rolloutId === askedAbout) askedAbout = undefined;
     background.wake();
   }
 
+  async function pauseOne(rollout: Rollout): Promise<void> {
+    const { pauseRestored, leaveRestored } = parts;
+    if (rollout.state === 'running' || rollout.state === 'scheduled') await pauseRestored(rollout);
+    else if (revertsItself(rollout)) await leaveRestored(rollout);
+    toPause.delete(rollout.rolloutId);
+  }
+
+  /** Pauses all rollouts of a restored database. One that cannot be paused is not taken further before it is. */
   async function pauseAll(): Promise<void> {
-    for (const rollout of await findAtWork(database.read))
-      if (rollout.state === 'running' || rollout.state === 'scheduled') await pauseRestored(rollout);
+    const all = await findAtWork(database.read);
+    for (const { rolloutId } of all) toPause.add(rolloutId);
     isRestored = false;
+    for (const rollout of all)
+      await pauseOne(rollout).catch((err: unknown) => {
+        if (isDatabaseAway(err)) throw err;
+        log.error({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be paused; trying again');
+        changed.add(rollout.rolloutId);
+      });
   }
 
   const nextAt = (): Micros => times.values().reduce((one, other) => Math.min(one, other), allAt);
@@ -78,20 +102,26 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     for (const [rolloutId, at] of times) if (at <= now) changed.add(rolloutId);
     const some = [...changed];
     changed.clear();
-    for (const rolloutId of some) times.delete(rolloutId);
+    for (const rolloutId of some) {
+      inRound.add(rolloutId);
+      times.delete(rolloutId);
+    }
     if (now < allAt && some.length <= MOST_ALONE) {
       const found = await Promise.all(some.map((rolloutId) => findRollout(database.read, rolloutId)));
       return found.filter((rollout) => rollout !== undefined);
     }
-    times.clear();
     allAt = now + database.lookAgainMs * 1000;
-    return findAtWork(database.read);
+    const all = await findAtWork(database.read);
+    times.clear();
+    return all;
   }
 
   /** Takes one rollout a step further. Resolves to the time of the next step. */
   async function advanceOne(rollout: Rollout): ReturnType<Steps['advance']> {
     try {
-      return await steps.advance(rollout);
+      if (!toPause.has(rollout.rolloutId)) return await steps.advance(rollout);
+      await pauseOne(rollout);
+      return 'now';
     } catch (err) {
       if (isDatabaseAway(err)) throw err;
       log.error({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be taken further; trying again');
@@ -101,6 +131,7 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
 
   async function advanceRound(): Promise<void> {
     const all = await ofRound();
+    for (const { rolloutId } of all) inRound.add(rolloutId);
     // Another one is the first in each round, so that none of a developer always comes too late.
     rounds += 1;
     const first = rounds % Math.max(all.length, 1);
@@ -125,12 +156,15 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     try {
       while (isOn() && leads() && (changed.size > 0 || nextAt() <= clock.now())) {
         if (isRestored) await pauseAll();
+        inRound.clear();
         await advanceRound();
         takeNews(); // it is in what has changed
       }
     } catch (error) {
       allAt = Number.NEGATIVE_INFINITY;
       throw error;
+    } finally {
+      inRound.clear();
     }
     if (!leads()) {
       changed.clear();
@@ -142,21 +176,29 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     return Math.min(Math.max(0, Math.ceil((next - clock.now()) / 1000)), LONGEST_WAIT_MS);
   }
 
-  /** Whether nothing is done, and nothing will be in these milliseconds. */
-  const rests = (forMs = SLOW_LOOK_MS): boolean =>
-    background.restsUntil(clock.now() + forMs * 1000) && leads() && !trust.isHeld() && !isRestored;
+  /** Whether it can be told what the driver leaves alone: it may work, and will not look at all rollouts soon. */
+  const canTell = (): boolean =>
+    isOn() && leads() && !trust.isHeld() && !isRestored && allAt > clock.now() + SLOW_LOOK_MS * 1000;
+
+  /** Whether a rollout is not taken further now, and will not be in these milliseconds, whatever the others do. */
+  function isLeft(rolloutId: string, forMs = SLOW_LOOK_MS): boolean {
+    const at = times.get(rolloutId) ?? Number.POSITIVE_INFINITY;
+    return canTell() && !changed.has(rolloutId) && !inRound.has(rolloutId) && at > clock.now() + forMs * 1000;
+  }
 
   async function* atWork(): AsyncGenerator<string> {
-    if (rests()) for (const { rolloutId } of await findAtWork(database.read)) yield rolloutId;
+    if (canTell()) for (const { rolloutId } of await findAtWork(database.read)) yield rolloutId;
   }
 
   async function overlooked(rolloutId: string): Promise<string | undefined> {
-    const rollout = rests() && (await findRollout(database.read, rolloutId));
+    if (!isLeft(rolloutId)) return undefined;
+    askedAbout = rolloutId;
+    const rollout = await findRollout(database.read, rolloutId);
     // The timer of a rollout with a pace waits for the time at which the pace lets it go on.
-    if (!rollout || (rollout.plan.ratePerMinute !== undefined && !rests(LONGEST_WAIT_MS))) return undefined;
+    if (!rollout || (rollout.plan.ratePerMinute !== undefined && !isLeft(rolloutId, LONGEST_WAIT_MS))) return undefined;
     const before = clock.now() - SLOW_LOOK_MS * 1000;
     if (!(await isOverdue(database.read, rollout, before))) return undefined;
-    return rests() ? `${rollout.state} ${rollout.stage}` : undefined;
+    return askedAbout === rolloutId && isLeft(rolloutId) ? `${rollout.state} ${rollout.stage}` : undefined;
   }
 
   const slowLook = createSlowLook({
@@ -171,9 +213,17 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
   });
 
   return {
-    start,
+    /**
+     * Resolves when devices may connect: the outbox would send them what waits of rollouts that run, so rollouts of a restored
+     * database are paused before. If that fails, the driver tries again.
+     */
+    async start(): Promise<void> {
+      if (isRestored && leads())
+        await pauseAll().catch((err: unknown) => log.error({ err }, 'rollouts could not be paused; trying again'));
+      start();
+    },
 
-    /** From now on, nothing is done before all rollouts that run are paused. */
+    /** From now on, nothing is done before all rollouts that run are paused, and no devices go back by themselves. */
     pauseFirst(): void {
       isRestored = true;
       wakeAll();

@@ -32,14 +32,16 @@ export function createJoining({ database, clock, selection, throttle }: Parts) {
   /** By continuous rollout: the time of the next look, and the last deviceId of a look that has begun, which goes on after it. */
   const looks = new Map<string, { at: Micros; after?: string }>();
 
-  async function join(rollout: Rollout, deviceIds: readonly string[]): Promise<void> {
+  async function join(rollout: Rollout, deviceIds: readonly string[]): Promise<boolean> {
     const { rolloutId } = rollout;
+    let runs = true;
     for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
       const began = performance.now();
       await database.transact(
         async (unit) => {
           const current = await findRollout(unit, rolloutId, unit.forUpdate);
-          if (current?.state !== 'running') return;
+          runs = current?.state === 'running';
+          if (!current || !runs) return;
           const room = MOST_DEVICES - current.devices;
           // A newcomer would be untested in an earlier stage, and change its share while it soaks.
           const stage = current.plan.stages.length - 1;
@@ -55,11 +57,16 @@ export function createJoining({ database, clock, selection, throttle }: Parts) {
         },
         { pace: 'soon' },
       );
+      if (!runs) return false;
       await throttle(began);
     }
+    return true;
   }
 
   return {
+    /** Adds devices to the last stage of a rollout, unless they are in it. False when it does not run any more. */
+    join,
+
     /** Finds all devices that the selector of a rollout matches, up to `most`. `makeRoom` rests between pages. */
     async find(
       applicationId: string,

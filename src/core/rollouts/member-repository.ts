@@ -116,30 +116,72 @@ export async function nextRetryAt(sql: Sql, rolloutId: string, now: Micros): Pro
 }
 
 /** Removes members of a rollout, at most `limit` of them. Returns the number of removed rows. */
-export const removeMembers = (unit: UnitOfWork, rolloutId: string, limit: number): Promise<number> =>
-  unit.run(
-    `DELETE FROM rollout_members WHERE rollout_id = ? AND device_id IN
-       (SELECT device_id FROM rollout_members WHERE rollout_id = ? LIMIT ?)`,
-    rolloutId,
-    rolloutId,
-    limit,
-  );
+export async function removeMembers(unit: UnitOfWork, rolloutId: string, limit: number): Promise<number> {
+  const some = 'SELECT device_id FROM rollout_members WHERE rollout_id = ? ORDER BY device_id LIMIT ?';
+  const remove = (table: string): Promise<number> =>
+    unit.run(`DELETE FROM ${table} WHERE rollout_id = ? AND device_id IN (${some})`, rolloutId, rolloutId, limit);
+  await remove('rollout_values');
+  return remove('rollout_members');
+}
 
 /** Removes a member, if its rollout has ended before a time. Returns the number of removed rows. */
-export const removeMemberOfEnded = (
+export async function removeMemberOfEnded(
   unit: UnitOfWork,
   rolloutId: string,
   deviceId: string,
   before: Micros,
-): Promise<number> =>
-  unit.run(
-    `DELETE FROM rollout_members WHERE rollout_id = ? AND device_id = ? AND rollout_id IN
-       (SELECT rollout_id FROM rollouts WHERE rollout_id = ? AND at_work = 0 AND ended_at < ?)`,
+): Promise<number> {
+  const remove = (table: string): Promise<number> =>
+    unit.run(
+      `DELETE FROM ${table} WHERE rollout_id = ? AND device_id = ? AND rollout_id IN
+         (SELECT rollout_id FROM rollouts WHERE rollout_id = ? AND at_work = 0 AND ended_at < ?)`,
+      rolloutId,
+      deviceId,
+      rolloutId,
+      before,
+    );
+  await remove('rollout_values');
+  return remove('rollout_members');
+}
+
+/** A member whose success is provisional, with the stored time at which its device was last heard of. */
+export interface ConfirmingMember extends Member {
+  rolloutId: string;
+  lastSeenAt: Micros | null;
+}
+type ConfirmingPlace = Pick<ConfirmingMember, 'notBefore' | 'rolloutId' | 'deviceId'>;
+export const FIRST_CONFIRMING: ConfirmingPlace = { notBefore: -1, rolloutId: '', deviceId: '' };
+
+/**
+ * Members of all rollouts whose success is provisional, in the order of the times (`notBefore`) by which their devices have
+ * to be seen.
+ */
+export const findConfirming = (
+  sql: Sql,
+  { notBefore, rolloutId, deviceId }: ConfirmingPlace,
+  limit: number,
+): Promise<ConfirmingMember[]> =>
+  sql.all<ConfirmingMember>(
+    `SELECT m.rollout_id AS "rolloutId", m.device_id AS "deviceId", m.stage, m.place, m.state,
+       m.transaction_id AS "transactionId", m.attempts, m.code, m.not_before AS "notBefore", m.updated_at AS "updatedAt",
+       p.last_seen_at AS "lastSeenAt"
+     FROM rollout_members m LEFT JOIN device_presence p ON p.device_id = m.device_id
+     WHERE m.state = 'confirming' AND (m.not_before, m.rollout_id, m.device_id) > (?, ?, ?)
+     ORDER BY m.not_before, m.rollout_id, m.device_id LIMIT ?`,
+    notBefore,
     rolloutId,
     deviceId,
-    rolloutId,
-    before,
+    limit,
   );
+
+/** The stored time at which a device was last heard of; 0 when there is none. */
+export async function lastSeenOf(sql: Sql, deviceId: string): Promise<Micros> {
+  const row = await sql.get<{ at: Micros }>(
+    'SELECT last_seen_at AS "at" FROM device_presence WHERE device_id = ?',
+    deviceId,
+  );
+  return row?.at ?? 0;
+}
 
 /** The place of a member in a list by state. */
 export interface MemberPlace {

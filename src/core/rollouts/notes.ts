@@ -10,7 +10,7 @@ export const createRolloutNotes =
       action: `ROLLOUT ${event}`,
       resource: `/v1/applications/${applicationId}/rollouts/${rolloutId}`,
       id: `${rolloutId}.${entries}`,
-      details: { stage, reason },
+      details: { stage: stage < 0 ? null : stage + 1, reason },
       about: [
         { kind: 'application', id: applicationId },
         { kind: 'rollout', id: rolloutId },

@@ -1,9 +1,9 @@
 import type { Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { findCounts } from './count-repository.ts';
-import { byState, hasFailed, hasShare, isDone } from './counts.ts';
+import { byState, hasFailed, hasShare, isDone, placesOf } from './counts.ts';
 import { findWaiting } from './member-repository.ts';
-import type { Rollout } from './rollout.ts';
+import { type Rollout, revertsItself } from './rollout.ts';
 import { findAsked } from './rollout-repository.ts';
 import { isOpen } from './window.ts';
 
@@ -42,11 +42,14 @@ export async function isOverdue(sql: Sql, rollout: Rollout, before: Micros): Pro
       if (!publishes || !opens) return publishes || !drained || opens;
       if (stage < 0 || (await isStageOver(sql, rollout, before))) return true;
       if ((await findAsked(sql, rolloutId)) === undefined) return false;
+      const { maxUnfinished: most } = plan;
+      if (most !== undefined && placesOf(await findCounts(sql, rolloutId)).taken >= most) return false;
       for (let each = 0; each <= stage; each += 1)
         if ((await findWaiting(sql, rolloutId, { stage: each, now: before, limit: 1 })).length > 0) return true;
       return false;
     }
     case 'paused':
+      return !drained || revertsItself(rollout);
     case 'completed':
     case 'cancelled':
       return !drained;

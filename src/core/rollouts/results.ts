@@ -4,7 +4,8 @@ import type { OnLate } from '../transactions/early-ends.ts';
 import type { Finished, OnFinished } from '../transactions/ends.ts';
 import type { TransactionRecord } from '../transactions/transaction-record.ts';
 import { addTime, findCounts, moveCount } from './count-repository.ts';
-import { type Count, isOverLimit, withoutResults } from './counts.ts';
+import { byState, type Count, isOverLimit, withoutResults } from './counts.ts';
+import { watchDevice } from './health/watch-repository.ts';
 import { findMember, type Member, updateMember } from './member-repository.ts';
 import { isAtWork, type MemberState, type Rollout } from './rollout.ts';
 import { findRollout, updateRollout } from './rollout-repository.ts';
@@ -24,13 +25,15 @@ const UNAVAILABLE = [
 ];
 
 /** The end of a transaction. */
-type Result = Pick<Finished, 'status' | 'errorCode'>;
+export type Result = Pick<Finished, 'status' | 'errorCode'>;
 
 interface Parts {
   clock: Clock;
   transitions: Pick<Transitions, 'pause'>;
   /** Called after a commit in which a device of a rollout has ended, or waits again. */
   wake(rolloutId: string): void;
+  /** Called after a commit in which a device got the release, and is to be looked at. */
+  provisional(): void;
 }
 
 /**
@@ -39,15 +42,25 @@ interface Parts {
  */
 const MOST_CODES = 100;
 const OTHER = 'OTHER';
-const OWN_CODES = ['EXPIRED', 'NO_ANSWER', 'SUPERSEDED', ...UNAVAILABLE];
+const OWN_CODES = ['EXPIRED', 'NO_ANSWER', 'SUPERSEDED', 'SILENT', 'VERSION_LOST', ...UNAVAILABLE];
+
+/** The first devices with the release of a rollout, whose health is watched. */
+const MOST_WATCHED = 5_000;
 
 /**
  * Counts the results of rollouts' transactions in the commits in which the transactions end. If a result makes the abort
  * rule true, the rollout is paused in the same commit.
  */
-export function createResults({ clock, transitions, wake }: Parts) {
-  /** The member after the end of its transaction. */
+export function createResults({ clock, transitions, wake, provisional }: Parts) {
+  /** The member after the end of its transaction, or after its success was confirmed or not. */
   function after(member: Member, { plan, state }: Rollout, { status, errorCode }: Result): Member {
+    if (status === 'succeeded' && plan.confirm && member.state !== 'confirming')
+      return {
+        ...member,
+        state: 'confirming',
+        code: null,
+        notBefore: clock.now() + plan.confirm.seenAgainWithin * SECOND,
+      };
     if (!isAtWork(state)) return { ...member, state: status, code: errorCode };
     const waiting = { ...member, state: 'waiting', code: null } as const;
     if (UNAVAILABLE.includes(errorCode ?? '')) return { ...waiting, attempts: member.attempts - 1 };
@@ -73,12 +86,22 @@ export function createResults({ clock, transitions, wake }: Parts) {
     await updateMember(unit, rolloutId, member, to, clock.now());
     await moveCount(unit, rolloutId, member.stage, member, to);
     unit.onCommit(() => wake(rolloutId));
+    // A confirmation is no new result.
+    if (result.status === 'succeeded' && member.state !== 'confirming') begin(unit, rollout, to, counts);
     if (rollout.state !== 'running') return;
     const { abort, accepted } = rollout.plan;
     if (UNAVAILABLE.includes(result.errorCode ?? ''))
       await transitions.pause(unit, rollout, { actor: 'service', reason: result.errorCode ?? '' });
     else if (abort && isOverLimit(abort, await findCounts(unit, rolloutId), accepted))
       await transitions.pause(unit, rollout, { actor: 'service', reason: 'ABORT_RULE' });
+  }
+
+  /** Begins to look at a device that has the release: whether it is seen again, and how it is. */
+  function begin(unit: UnitOfWork, { rolloutId, plan }: Rollout, member: Member, counts: readonly Count[]): void {
+    const { succeeded, confirming } = byState(counts);
+    const isWatched = (plan.stages.length > 1 || plan.health !== undefined) && succeeded + confirming < MOST_WATCHED;
+    if (isWatched) watchDevice(unit, rolloutId, member, { isControl: false, since: clock.now() });
+    if (isWatched || member.state === 'confirming') unit.onCommit(provisional);
   }
 
   /** Finds the rollout of a transaction, and the device in it, if this is its latest transaction, in one of the states. */
@@ -125,5 +148,5 @@ export function createResults({ clock, transitions, wake }: Parts) {
     await apply(unit, judged, member, { status, errorCode: error?.code ?? null });
   };
 
-  return { onFinished, onLate };
+  return { onFinished, onLate, confirm: apply };
 }

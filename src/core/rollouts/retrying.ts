@@ -5,9 +5,10 @@ import type { Applications } from '../applications/applications.ts';
 import { findCounts, moveCount } from './count-repository.ts';
 import { type Count, resultsSoFar, withoutResults } from './counts.ts';
 import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
-import type { Actor, Plan, Rollout } from './rollout.ts';
+import type { Plan, Rollout, Who } from './rollout.ts';
 import { requireRoom } from './rollout-bound.ts';
 import { findAsked, findRollout, updateRollout } from './rollout-repository.ts';
+import { SUPERSEDED, supersededAmong } from './superseding.ts';
 import type { Transitions } from './transitions.ts';
 
 /** Failed devices that wait again in one unit of work. */
@@ -37,16 +38,26 @@ function planAfter({ plan, stage }: Rollout, moved: readonly Count[]): Plan {
 
 /** Lets failed devices of rollouts have another command. */
 export function createRetrying({ database, clock, transitions, lockApplication, wake }: Parts) {
-  /** Lets those of the devices wait again that are still failed. Returns them as counts. */
-  async function move(unit: UnitOfWork, rolloutId: string, members: readonly Member[]): Promise<Count[]> {
-    const moved: Count[] = [];
+  /**
+   * Lets those of the devices wait again that are still failed. A device that a newer rollout of the same kind has commanded
+   * ends in this one instead. Returns the counts of both.
+   */
+  async function move(unit: UnitOfWork, rollout: Rollout, members: readonly Member[]) {
+    const { rolloutId } = rollout;
+    const ids = members.map(({ deviceId }) => deviceId);
+    const superseded = await supersededAmong(unit, rollout, ids);
+    const [moved, ended]: [Count[], Count[]] = [[], []];
     for (const member of members) {
-      const to = { ...member, state: 'waiting', attempts: 0, code: null, notBefore: 0 } as const;
+      const isOver = superseded.has(member.deviceId);
+      const to = isOver
+        ? ({ ...member, state: 'cancelled', code: SUPERSEDED } as const)
+        : ({ ...member, state: 'waiting', attempts: 0, code: null, notBefore: 0 } as const);
       if (!(await updateMember(unit, rolloutId, member, to, clock.now()))) continue;
       await moveCount(unit, rolloutId, member.stage, member, to);
-      moved.push({ stage: member.stage, state: 'failed', code: member.code ?? '', devices: 1 });
+      const count: Count = { stage: member.stage, state: 'failed', code: member.code ?? '', devices: 1 };
+      (isOver ? ended : moved).push(count);
     }
-    return moved;
+    return { moved, ended };
   }
 
   /** The rollout after failed devices wait again. One that has completed is at work again, from the same commit on. */
@@ -66,7 +77,7 @@ export function createRetrying({ database, clock, transitions, lockApplication, 
    */
   function retryPage(
     { rolloutId, applicationId, state }: Rollout,
-    actor: Actor,
+    who: Who,
     members: readonly Member[],
     isFirst: boolean,
   ): Promise<number> {
@@ -76,10 +87,13 @@ export function createRetrying({ database, clock, transitions, lockApplication, 
       const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
       if (!rollout) throw new DomainError('ROLLOUT_NOT_FOUND');
       transitions.stateAfter(rollout, 'retry');
-      const moved = await move(unit, rolloutId, members);
-      if (moved.length === 0) return 0;
-      const changed = await after(unit, rollout, moved);
-      if (isFirst || rollout.state === 'completed') await transitions.write(unit, changed, 'retried', { actor });
+      const { moved, ended } = await move(unit, rollout, members);
+      if (moved.length === 0) {
+        if (ended.length > 0) await updateRollout(unit, { ...rollout, plan: planAfter(rollout, ended) });
+        return 0;
+      }
+      const changed = await after(unit, rollout, [...moved, ...ended]);
+      if (isFirst || rollout.state === 'completed') await transitions.write(unit, changed, 'retried', who);
       else await updateRollout(unit, changed);
       unit.onCommit(() => wake(rolloutId));
       return moved.length;
@@ -90,7 +104,7 @@ export function createRetrying({ database, clock, transitions, lockApplication, 
    * Lets failed devices, or those with a code, wait for another attempt; resolves to their number. Throws ROLLOUT_STATE,
    * TOO_MANY_ROLLOUTS.
    */
-  return async function retryFailed(rollout: Rollout, actor: Actor, code?: string): Promise<number> {
+  return async function retryFailed(rollout: Rollout, who: Who, code?: string): Promise<number> {
     const { rolloutId } = rollout;
     transitions.stateAfter(rollout, 'retry');
     const asked = await findAsked(database.read, rolloutId);
@@ -99,7 +113,7 @@ export function createRetrying({ database, clock, transitions, lockApplication, 
     for (let place: MemberPlace | undefined = { stage: -1, place: -1 }; place; ) {
       const page = { state: 'failed', code, after: place, limit: PER_UNIT } as const;
       const found: Member[] = await findInState(database.read, rolloutId, page);
-      devices += await retryPage(rollout, actor, found, devices === 0);
+      devices += await retryPage(rollout, who, found, devices === 0);
       place = found.length < PER_UNIT ? undefined : found.at(-1);
     }
     return devices;

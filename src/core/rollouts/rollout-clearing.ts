@@ -1,5 +1,6 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clearing, leavingApplications, pagesBy } from '../applications/clearing.ts';
+import { forgetWatches } from './health/watch-repository.ts';
 import { findMembers, removeMembers } from './member-repository.ts';
 import { findRollout, removeRollout } from './rollout-repository.ts';
 
@@ -39,6 +40,7 @@ export const rolloutClearing = (): Clearing<Part> => ({
   async remove(unit: UnitOfWork, { rolloutId, devices }) {
     if (devices) {
       await removeMembers(unit, rolloutId, AT_ONCE);
+      await forgetWatches(unit, rolloutId, AT_ONCE);
       return {};
     }
     // Locked, because devices may still be added to a rollout that is being made; then they are found the next time.

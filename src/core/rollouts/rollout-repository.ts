@@ -102,10 +102,20 @@ export async function forgetAllAsked(unit: UnitOfWork, applicationId: string): P
   await unit.run('UPDATE rollouts SET asked = NULL WHERE application_id = ? AND asked IS NOT NULL', applicationId);
 }
 
+const TABLES = [
+  'rollout_members',
+  'rollout_values',
+  'rollout_counts',
+  'rollout_times',
+  'rollout_entries',
+  'rollout_watch',
+  'rollout_health',
+  'rollouts',
+];
+
 /** Removes a rollout with all its rows, except the transactions. */
 export async function removeRollout(unit: UnitOfWork, rolloutId: string): Promise<void> {
-  for (const table of ['rollout_members', 'rollout_counts', 'rollout_times', 'rollout_entries', 'rollouts'])
-    await unit.run(`DELETE FROM ${table} WHERE rollout_id = ?`, rolloutId);
+  for (const table of TABLES) await unit.run(`DELETE FROM ${table} WHERE rollout_id = ?`, rolloutId);
 }
 
 /** The rollouts that are at work, also those whose devices are still being stored. */
@@ -175,6 +185,8 @@ export type RolloutEvent =
   | 'approved'
   | 'changed'
   | 'retried'
+  | 'reverted'
+  | 'revertFailed'
   | 'completed'
   | 'cancelled';
 
@@ -185,11 +197,15 @@ export interface Entry {
   stage: number | null;
   actor: Actor;
   reason: PauseReason | null;
+  /** JSON: the finding of the rule that paused the rollout, and the verdict on its stage. */
+  detail: string | null;
+  /** The name of the person who did it. */
+  person: string | null;
 }
 
 export async function insertEntry(unit: UnitOfWork, rolloutId: string, row: Entry): Promise<void> {
   await unit.run(
-    'INSERT INTO rollout_entries (rollout_id, entry, at, event, stage, actor, reason) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO rollout_entries (rollout_id, entry, at, event, stage, actor, reason, detail, person) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     rolloutId,
     row.entry,
     row.at,
@@ -197,15 +213,25 @@ export async function insertEntry(unit: UnitOfWork, rolloutId: string, row: Entr
     row.stage,
     row.actor,
     row.reason,
+    row.detail,
+    row.person,
   );
 }
 
 /** The latest entries of a rollout, the newest first. */
 export const listEntries = (sql: Sql, rolloutId: string, limit: number): Promise<Entry[]> =>
   sql.all<Entry>(
-    `SELECT entry, at, event, stage, actor, reason FROM rollout_entries WHERE rollout_id = ? ORDER BY entry DESC LIMIT ?`,
+    `SELECT entry, at, event, stage, actor, reason, detail, person FROM rollout_entries WHERE rollout_id = ? ORDER BY entry DESC LIMIT ?`,
     rolloutId,
     limit,
+  );
+
+/** The pauses of a rollout by health rules, the newest 100. */
+export const findFindings = (sql: Sql, rolloutId: string): Promise<Pick<Entry, 'stage' | 'detail'>[]> =>
+  sql.all(
+    `SELECT stage, detail FROM rollout_entries WHERE rollout_id = ? AND event = 'paused' AND reason = 'HEALTH_RULE'
+     ORDER BY entry DESC LIMIT 100`,
+    rolloutId,
   );
 
 /** Rollouts that ended before a time, the earliest made first. */

@@ -10,27 +10,43 @@ import type { Statuses } from '../devices/statuses.ts';
 import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import { changedBy, mayApprove, requireOther } from './approval.ts';
+import { createAutomaticRevert } from './automatic-revert.ts';
+import { createConfirming } from './confirming.ts';
 import { findCounts } from './count-repository.ts';
 import { type Count, hasFailed, resultsOf, resultsSoFar } from './counts.ts';
 import { createCreation } from './creation.ts';
 import { createDriver } from './driver.ts';
+import { createHealth } from './health/health.ts';
+import { createWatching } from './health/watching.ts';
 import { createIssuing } from './issuing.ts';
 import { createJoining } from './joining.ts';
+import { createLooking } from './looking.ts';
 import { createObstacles } from './obstacles.ts';
+import { noApproval } from './permits.ts';
+import { createPlaces } from './places.ts';
+import type { createResults } from './results.ts';
 import { createRetrying } from './retrying.ts';
+import { createReverting, type WantedRevert } from './reverting.ts';
 import {
   type AbortRule,
-  type Actor,
+  type HealthRule,
   isAtWork,
   type Plan,
+  type Rate,
   type Rollout,
   type RolloutAction,
+  type Who,
   type Window,
 } from './rollout.ts';
 import { countRefusals } from './rollout-bound.ts';
 import { findAtWorkOf, findRollout, forgetAllAsked } from './rollout-repository.ts';
+import { requireSeen } from './seen.ts';
 import { createSteps } from './steps.ts';
+import { createSuperseding } from './superseding.ts';
 import type { Transitions } from './transitions.ts';
+import { removeValuesOf } from './value-repository.ts';
+import { createWays } from './ways-back.ts';
 import { createWithdrawal } from './withdrawal.ts';
 
 interface Parts {
@@ -42,9 +58,16 @@ interface Parts {
   leads(): boolean;
   trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
-  transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'throttle'>;
+  transactions: Pick<
+    Transactions,
+    'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'supersedeQueuedIn' | 'throttle' | 'letGo'
+  >;
   transitions: Transitions;
+  confirm: ReturnType<typeof createResults>['confirm'];
+  /** The time at which a device was last heard of (microseconds), if it is newer than the stored one. */
+  presence: { newerThanStored(deviceId: string): number | undefined };
   statuses: Pick<Statuses, 'versionsOf'>;
   selection: Pick<Selection, 'page'>;
   installs: Pick<Software['installs'], 'findCurrent' | 'obstacle'>;
@@ -53,9 +76,11 @@ interface Parts {
 /** Changes of a rollout that is paused or scheduled; null removes a rule. */
 export interface RolloutChange {
   label?: string | null;
-  ratePerMinute?: number | null;
+  ratePerMinute?: Rate | null;
+  maxUnfinished?: number | null;
   window?: Window | null;
   abort?: AbortRule | null;
+  health?: readonly HealthRule[] | null;
 }
 
 export type Rollouts = ReturnType<typeof createRollouts>;
@@ -65,9 +90,23 @@ export function createRollouts(parts: Parts) {
   const { database, clock, transactions, transitions, installs, selection } = parts;
   const joining = createJoining({ database, clock, selection, throttle: transactions.throttle });
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
-  const issuing = createIssuing({ ...parts, ...transactions });
+  const ways = createWays({ database, clock, joining });
+  const issuing = createIssuing({ ...parts, ...transactions, ways });
   const obstacles = createObstacles({ clock, installs });
-  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacles });
+  const wake = (rolloutId: string): void => driver.wake(rolloutId);
+  const supersede = createSuperseding({ database, ...transactions });
+  const places = createPlaces({ ...parts, letGo: transactions.letGo, withdrawIn: transactions.withdrawIn, wake });
+  const steps = createSteps({
+    ...parts,
+    issuing,
+    withdrawal,
+    joining,
+    obstacles,
+    ways,
+    places,
+    supersede,
+    revert: (one) => automatic.bringBack(one),
+  });
   const driver = createDriver({
     ...parts,
     steps,
@@ -75,7 +114,16 @@ export function createRollouts(parts: Parts) {
       const cause = { actor: 'service', reason: 'DATABASE_RESTORED' } as const;
       await change(rolloutId, undefined, (unit, rollout) => transitions.pause(unit, rollout, cause));
     },
+    leaveRestored: (rollout) => automatic.leave(rollout, 'DATABASE_RESTORED'),
   });
+
+  const watching = createWatching(parts);
+  const health = createHealth({ ...parts, watching, wake: driver.wake });
+  const looking = createLooking({ ...parts, looks: [createConfirming(parts).look, health.look] });
+  const creation = createCreation({ ...parts, ...transactions, joining, wake: driver.wake });
+  const reverting = createReverting({ database, create: creation.create, transitions });
+  const revert = countRefusals(parts.metrics, reverting);
+  const automatic = createAutomaticRevert({ database, revert: reverting, transitions });
 
   const retryFailed = countRefusals(parts.metrics, createRetrying({ ...parts, wake: driver.wake }));
 
@@ -105,72 +153,90 @@ export function createRollouts(parts: Parts) {
   const act = (
     action: RolloutAction,
     rolloutId: string,
-    { applicationId, actor }: By,
+    { applicationId, ...who }: By,
     more: (rollout: Rollout) => Partial<Rollout>,
   ): Promise<Rollout> =>
     change(rolloutId, applicationId, (unit, rollout) => {
       const state = transitions.stateAfter(rollout, action);
       const event = EVENTS[action];
-      return transitions.write(unit, { ...rollout, state, ...more(rollout) }, event, { actor });
+      return transitions.write(unit, { ...rollout, state, ...more(rollout) }, event, who);
     });
 
   /** The fields that a resume changes, beside the state. */
-  function resumedBy({ plan, stage, approved, reason }: Rollout, counts: readonly Count[]): Partial<Rollout> {
+  function resumedBy(rollout: Rollout, counts: readonly Count[], who: Who): Partial<Rollout> {
+    const { plan, stage, approved, reason } = rollout;
     const rules = plan.stages[stage];
+    const isUnknown = reason === 'HEALTH_UNKNOWN';
     const isLetPass = reason === 'STAGE_FAILED' && rules !== undefined && hasFailed(rules, counts, stage);
     return {
       plan: {
         ...plan,
         ...(plan.abort && { accepted: resultsOf(plan.abort, counts) }),
         ...(isLetPass && { letPass: stage }),
+        ...(reason === 'HEALTH_RULE' && { healthSince: clock.now() }),
+        ...(isUnknown && { healthLetPass: stage }),
         since: { at: clock.now(), results: resultsSoFar(counts) },
       },
-      approved: isLetPass ? Math.max(approved, stage) : approved,
+      // A stage that another person must approve is not approved by the resume of one who may not.
+      approved: isLetPass && mayApprove(rollout, who) ? Math.max(approved, stage) : approved,
     };
   }
 
   return {
     find,
 
-    create: countRefusals(parts.metrics, createCreation({ ...parts, ...transactions, joining, wake: driver.wake })),
+    create: countRefusals(parts.metrics, creation.create),
+    preview: countRefusals(parts.metrics, creation.preview),
+
+    /** Brings devices back to what they had before a rollout. Throws ROLLOUT_NOT_FOUND, and the errors of `revert`. */
+    revert: async (
+      rolloutId: string,
+      { applicationId, ...who }: By,
+      wanted: WantedRevert,
+      also?: Parameters<typeof revert>[3],
+    ): ReturnType<typeof revert> => revert(await find(rolloutId, applicationId), wanted, who, also),
 
     /** Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     pause: (rolloutId: string, by: By): Promise<Rollout> =>
       change(rolloutId, by.applicationId, (unit, rollout) =>
-        transitions.pause(unit, rollout, { actor: by.actor, reason: 'REQUESTED' }),
+        transitions.pause(unit, rollout, { ...by, reason: 'REQUESTED' }),
       ),
 
     /**
      * Lets a paused rollout go on. The failures so far are accepted: the abort rule counts anew. If the rollout was paused
-     * because a stage had too few successes, and its failed devices do not try again, the stage is let pass. Throws
-     * ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
+     * because a stage had too few successes, and its failed devices do not try again, the stage is let pass. `seen`: the tag
+     * of the verdict that the caller has read. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE, VERDICT_CHANGED,
+     * VERDICT_TAG_INVALID.
      */
-    resume: (rolloutId: string, by: By): Promise<Rollout> =>
+    resume: (rolloutId: string, by: By, seen?: string): Promise<Rollout> =>
       change(rolloutId, by.applicationId, async (unit, rollout) => {
         const running = transitions.stateAfter(rollout, 'resume');
         const state = rollout.startedAt === null ? 'scheduled' : running;
-        const resumed = { ...rollout, ...resumedBy(rollout, await findCounts(unit, rolloutId)), state, reason: null };
-        return transitions.write(unit, resumed, 'resumed', { actor: by.actor });
+        const verdict = await requireSeen(unit, rollout, seen);
+        const counts = await findCounts(unit, rolloutId);
+        const resumed = { ...rollout, ...resumedBy(rollout, counts, by), state, reason: null };
+        return transitions.write(unit, { ...resumed, plan: changedBy(resumed, by) }, 'resumed', { ...by, verdict });
       }),
 
     /**
      * Approves the present stage. One that is approved already stays as it is. If the caller names a stage (from 1), a later
-     * one is never approved in its place. Throws ROLLOUT_NOT_FOUND, and ROLLOUT_STATE also when no stage has begun, when the
-     * named one is not the present one, or when the stage asks for no approval.
+     * one is never approved in its place. `seen`: the tag of the verdict that the caller has read. Throws ROLLOUT_NOT_FOUND,
+     * and ROLLOUT_STATE also when no stage has begun, when the named one is not the present one, or when the stage asks for no
+     * approval; APPROVAL_BY_OTHER, VERDICT_CHANGED, VERDICT_TAG_INVALID.
      */
-    approve: (rolloutId: string, by: By, named?: number): Promise<Rollout> =>
+    approve: (rolloutId: string, by: By, { named, seen }: { named?: number; seen?: string } = {}): Promise<Rollout> =>
       change(rolloutId, by.applicationId, async (unit, rollout) => {
-        const { stage, approved, plan } = rollout;
+        const { stage, approved } = rollout;
         const state = transitions.stateAfter(rollout, 'approve');
         if (named !== undefined && named - 1 <= approved) return rollout;
         if (named !== undefined && named - 1 !== stage)
           throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, in stage ${stage + 1}` } });
-        if (stage < 0 || !plan.stages[stage]?.approval) {
-          const missing = stage < 0 ? 'no stage has begun' : 'its present stage asks for no approval';
-          throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, and ${missing}` } });
-        }
+        const refusal = noApproval(rollout);
+        if (refusal !== undefined) throw new DomainError('ROLLOUT_STATE', { values: { state: refusal } });
         if (approved >= stage) return rollout;
-        return transitions.write(unit, { ...rollout, approved: stage }, 'approved', { actor: by.actor });
+        requireOther(rollout, by);
+        const verdict = await requireSeen(unit, rollout, seen);
+        return transitions.write(unit, { ...rollout, approved: stage }, 'approved', { ...by, verdict });
       }),
 
     /** Changes a rollout that is paused or scheduled. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
@@ -182,15 +248,13 @@ export function createRollouts(parts: Parts) {
     ): Promise<Rollout> =>
       act('change', rolloutId, by, (rollout) => {
         check(rollout);
-        const changed = Object.entries({ ...rollout.plan, ...rules }).filter(([, value]) => value != null);
+        const changed = Object.entries({ ...changedBy(rollout, by), ...rules }).filter(([, value]) => value != null);
         return { ...(label !== undefined && { label }), plan: Object.fromEntries(changed) as unknown as Plan };
       }),
 
     /** Cancels what is unfinished. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     cancel: (rolloutId: string, by: By): Promise<Rollout> =>
-      change(rolloutId, by.applicationId, (unit, rollout) =>
-        transitions.end(unit, rollout, 'cancel', { actor: by.actor }),
-      ),
+      change(rolloutId, by.applicationId, (unit, rollout) => transitions.end(unit, rollout, 'cancel', by)),
 
     /**
      * Cancels all rollouts of an application, and forgets the bodies of their operations, in the unit of work that deletes
@@ -203,14 +267,15 @@ export function createRollouts(parts: Parts) {
           await transitions.end(unit, rollout, 'cancel', { actor: 'administration' });
       }
       await forgetAllAsked(unit, applicationId);
+      await removeValuesOf(unit, applicationId);
     },
 
     /**
      * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again, if
      * there are such devices. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE, TOO_MANY_ROLLOUTS.
      */
-    retryFailed: async (rolloutId: string, { applicationId, actor }: By, code?: string): Promise<number> =>
-      retryFailed(await find(rolloutId, applicationId), actor, code),
+    retryFailed: async (rolloutId: string, { applicationId, ...who }: By, code?: string): Promise<number> =>
+      retryFailed(await find(rolloutId, applicationId), who, code),
 
     /**
      * Call this when the database was restored. It does not know what happened after the backup: a rollout that runs in it
@@ -225,17 +290,28 @@ export function createRollouts(parts: Parts) {
     },
 
     wake: driver.wake,
-    start: driver.start,
-    idle: driver.idle,
+    /** Call this when a device has connected for which a command of a rollout is held. */
+    wants: places.wants,
+    /** Call this after a commit in which a device got the release, and is to be looked at. */
+    provisional: looking.wake,
+    start: async (): Promise<void> => {
+      await driver.start();
+      looking.start();
+    },
+    idle: async (): Promise<void> => {
+      await Promise.all([driver.idle(), looking.idle()]);
+    },
     slowLook: driver.slowLook,
-    [Symbol.asyncDispose]: driver.stop,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await looking.stop();
+      await driver.stop();
+    },
   };
 }
 
 /** The caller that asks for a change; `applicationId` limits it to rollouts of that application. */
-export interface By {
+export interface By extends Who {
   applicationId?: string;
-  actor: Actor;
 }
 
 const EVENTS = {

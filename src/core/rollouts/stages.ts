@@ -2,7 +2,21 @@ import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Stage } from './rollout.ts';
 
 /** A stage as an application writes it: a share of all devices, or a number of them. */
-export type WrittenStage = Omit<Stage, 'devices'> & { percent?: number | undefined; count?: number | undefined };
+export type WrittenStage = Omit<Stage, 'devices' | 'approval' | 'approvalBy'> & {
+  percent?: number | undefined;
+  count?: number | undefined;
+  approval?: boolean | { by: 'other' };
+};
+
+const approvalOf = (approval: WrittenStage['approval']): Pick<Stage, 'approval' | 'approvalBy'> =>
+  approval === undefined
+    ? {}
+    : typeof approval === 'boolean'
+      ? { approval }
+      : { approval: true, approvalBy: approval.by };
+
+/** The rule of a stage that names none: otherwise one success among many failures would let it pass. */
+const USUAL = { succeededPercent: 95, soakFor: 0 };
 
 /**
  * The stages of a rollout with the numbers of their devices. The devices that no stage takes make a last one; `continuous`:
@@ -23,11 +37,11 @@ export function stagesOf(written: readonly WrittenStage[], total: number, contin
   });
   if (faults.length > 0) throw DomainError.invalid(...faults);
   let left = total;
-  const stages = written.map(({ percent, count, ...rules }): Stage => {
+  const stages = written.map(({ percent, count, approval, ...rules }): Stage => {
     const devices = Math.min(left, count ?? Math.ceil((total * (percent ?? 0)) / 100));
     left -= devices;
-    return { ...rules, devices };
+    return { ...rules, ...approvalOf(approval), devices };
   });
   if (left > 0 || stages.length === 0 || (continuous && shares < 100)) stages.push({ devices: left });
-  return stages;
+  return stages.map((stage, index) => (index < stages.length - 1 ? { continueWhen: USUAL, ...stage } : stage));
 }

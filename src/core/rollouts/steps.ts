@@ -2,16 +2,20 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { findCounts } from './count-repository.ts';
-import { byState, hasFailed, hasShare, isDone } from './counts.ts';
+import { byState, type Count, hasFailed, hasShare, isDone } from './counts.ts';
+import { createAsking, healthEvidence } from './health/evidence.ts';
 import type { Issuing } from './issuing.ts';
 import type { Joining } from './joining.ts';
 import { findWaiting, type Member, nextRetryAt, removeMembers } from './member-repository.ts';
 import type { Obstacles } from './obstacles.ts';
 import { PREPARED_WITHIN_MICROS } from './overdue.ts';
 import { createPace } from './pace.ts';
-import type { Rollout } from './rollout.ts';
+import type { Places } from './places.ts';
+import { rateNow } from './rate.ts';
+import { type Rollout, revertsItself } from './rollout.ts';
 import { findAsked, findRollout, forgetAsked, removeRollout, updateRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
+import type { Ways } from './ways-back.ts';
 import { isOpen, untilChange } from './window.ts';
 import type { Withdrawal } from './withdrawal.ts';
 
@@ -30,6 +34,12 @@ interface Parts {
   joining: Joining;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   obstacles: Pick<Obstacles, 'of' | 'forget'>;
+  ways: Pick<Ways, 'gather' | 'forget'>;
+  /** Ends the held commands of devices that a newer rollout has commanded. */
+  supersede(rollout: Rollout): Promise<void>;
+  places: Pick<Places, 'serve' | 'choose' | 'forget'>;
+  /** Brings the devices of a rollout back by itself. */
+  revert(rollout: Rollout): Promise<void>;
 }
 
 /** Devices of a rollout that are removed in one unit of work. */
@@ -47,20 +57,25 @@ export type Steps = ReturnType<typeof createSteps>;
 
 /** Takes rollouts one step further. Each step can be repeated, and be left at any point. */
 export function createSteps(parts: Parts) {
-  const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacles } = parts;
+  const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacles, ways, places, revert } =
+    parts;
   const pace = createPace(clock);
+  const asking = createAsking();
   /** By developer: the commands that were made in this round. */
   const made = new Map<string, number>();
 
-  /** Changes a rollout that is still in the state in which it was read. */
+  /**
+   * Changes a rollout that is still in the state in which it was read, and with the same history. Anybody who has written into
+   * it since has woken the driver, which decides anew.
+   */
   const change = (
-    { rolloutId, state }: Rollout,
+    { rolloutId, state, entries }: Rollout,
     work: (unit: UnitOfWork, rollout: Rollout) => Promise<unknown>,
   ): Promise<void> =>
     database.transact(
       async (unit) => {
         const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
-        if (rollout?.state === state) await work(unit, rollout);
+        if (rollout?.state === state && rollout.entries === entries) await work(unit, rollout);
       },
       { pace: 'soon' },
     );
@@ -88,6 +103,7 @@ export function createSteps(parts: Parts) {
       return 'busy';
     }
     if (!opens) return 'closed';
+    await parts.supersede(rollout);
     await change(rollout, async (unit, current) => current.drained && transitions.open(unit, current));
     return 'busy';
   }
@@ -118,11 +134,19 @@ export function createSteps(parts: Parts) {
 
   /** Forgets what is kept in memory about a rollout that has ended. */
   function forget(rolloutId: string): void {
-    for (const part of [pace, joining, obstacles]) part.forget(rolloutId);
+    for (const part of [pace, asking, joining, obstacles, places, ways]) part.forget(rolloutId);
   }
 
-  async function pauseFor(rollout: Rollout, reason: string): Promise<void> {
-    await change(rollout, (unit, current) => transitions.pause(unit, current, { actor: 'service', reason }));
+  /** Pauses a rollout, if `isSo` for the counts of the commit: a result may have come since they were read. */
+  async function pauseFor(
+    rollout: Rollout,
+    reason: string,
+    isSo: (counts: readonly Count[]) => boolean = () => true,
+  ): Promise<void> {
+    await change(rollout, async (unit, current) => {
+      if (!isSo(await findCounts(unit, current.rolloutId))) return;
+      await transitions.pause(unit, current, { actor: 'service', reason });
+    });
   }
 
   /** Makes the next commands. */
@@ -134,16 +158,20 @@ export function createSteps(parts: Parts) {
       await pauseFor(rollout, obstacle);
       return 'now';
     }
+    const { free, at } = await places.serve(rollout);
+    if (free === 0) return at;
     const { developerId } = rollout.plan;
     const room = PER_ROUND - (made.get(developerId) ?? 0);
     if (room <= 0) return 'now';
-    const allowed = pace.allowed(rollout.rolloutId, rollout.plan.ratePerMinute, room);
-    if (allowed.count === 0) return allowed.at;
-    const members = await nextMembers(rollout, allowed.count);
-    if (members.length === 0) return nextRetryAt(database.read, rollout.rolloutId, clock.now());
-    pace.took(rollout.rolloutId, rollout.plan.ratePerMinute, members.length);
+    const perMinute = await rateNow(database.read, rollout);
+    const allowed = pace.allowed(rollout.rolloutId, perMinute, room);
+    if (allowed.count === 0) return earlier(at, allowed.at);
+    const next = await nextMembers(rollout, allowed.count);
+    if (next.length === 0) return earlier(at, await nextRetryAt(database.read, rollout.rolloutId, clock.now()));
+    const { chosen: members, without } = await places.choose(rollout, next, free);
+    pace.took(rollout.rolloutId, perMinute, members.length);
     made.set(developerId, (made.get(developerId) ?? 0) + members.length);
-    const reason = await issuing.issue(rollout, asked, members);
+    const reason = await issuing.issue(rollout, asked, members, without);
     if (reason !== undefined) await pauseFor(rollout, reason);
     return 'now';
   }
@@ -174,7 +202,7 @@ export function createSteps(parts: Parts) {
     const failed = hasFailed(rules, counts, stage);
     const isLetPass = (plan.letPass ?? -1) >= stage && failed;
     if (!isLetPass && failed) {
-      await pauseFor(rollout, 'STAGE_FAILED');
+      await pauseFor(rollout, 'STAGE_FAILED', (latest) => hasFailed(rules, latest, stage));
       return 'now';
     }
     if (!isLetPass && !hasShare(rules, counts, stage)) {
@@ -189,9 +217,18 @@ export function createSteps(parts: Parts) {
     }
     const soaked = shareSince + (rules.continueWhen?.soakFor ?? 0) * SECOND;
     if (now < soaked) return soaked;
+    const evidence = await healthEvidence(database.read, rollout, soaked, now, asking.since(rollout, now));
+    if (evidence === 'never') {
+      await pauseFor(rollout, 'HEALTH_UNKNOWN');
+      return 'now';
+    }
+    if (evidence !== 'known') return evidence;
     if (rules.approval && approved < stage) return undefined;
     await change(rollout, async (unit, current) => {
-      if (current.stage === stage) await transitions.beginStage(unit, current);
+      // Read again under the lock: a failure may have taken the share away.
+      const latest = await findCounts(unit, current.rolloutId);
+      const passes = isLetPass ? hasFailed(rules, latest, stage) : hasShare(rules, latest, stage);
+      if (passes) await transitions.beginStage(unit, current);
     });
     return 'now';
   }
@@ -200,6 +237,8 @@ export function createSteps(parts: Parts) {
     const ofWindow = rollout.plan.window ? clock.now() + untilChange(clock.now()) : undefined;
     const served = await serve(rollout);
     if (served !== 'open') return served === 'busy' ? 'now' : ofWindow;
+    const gathered = rollout.stage < 0 ? await ways.gather(rollout) : undefined;
+    if (gathered !== undefined) return earlier(gathered, ofWindow);
     const joined = await joining.look(rollout);
     const proceeded = await proceed(rollout);
     const issued = rollout.stage < 0 || proceeded === 'now' ? 'now' : await issue(rollout);
@@ -230,7 +269,9 @@ export function createSteps(parts: Parts) {
           forget(rollout.rolloutId);
           return undefined;
         case 'paused':
-          return drained || (await withdrawal.drain(rollout)) ? undefined : 'now';
+          if (!drained && !(await withdrawal.drain(rollout))) return 'now';
+          if (revertsItself(rollout)) await revert(rollout);
+          return undefined;
       }
     },
   };

@@ -1,3 +1,4 @@
+import type { Verdict } from '@lapel/schemas/base/rollout-verdict';
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
@@ -8,8 +9,12 @@ import { NO_DEVICE } from '../webhooks/delivery.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { findCounts } from './count-repository.ts';
 import { byState } from './counts.ts';
-import { type Actor, isAtWork, nextState, type PauseReason, type Rollout, type RolloutAction } from './rollout.ts';
+import { writtenDetail } from './entry-detail.ts';
+import type { HealthDetail, HealthFigures } from './health/figures.ts';
+import { noRetry } from './permits.ts';
+import { isAtWork, nextState, type PauseReason, type Rollout, type RolloutAction, type Who } from './rollout.ts';
 import { insertEntry, type RolloutEvent, updateRollout } from './rollout-repository.ts';
+import { presentVerdict } from './seen.ts';
 
 interface Parts {
   clock: Clock;
@@ -28,9 +33,14 @@ interface Parts {
 /** The events that applications are notified of. */
 const NOTIFIED: readonly RolloutEvent[] = ['stageStarted', 'paused', 'completed', 'cancelled'];
 
-interface Cause {
-  actor: Actor;
+interface Cause extends Who {
   reason?: PauseReason;
+  /** The finding of a health rule. */
+  detail?: HealthDetail;
+  /** The look that has found it, which is not stored yet. */
+  figures?: HealthFigures;
+  /** The verdict that somebody has accepted, or that stood when the rollout was paused. */
+  verdict?: Verdict | null;
 }
 
 export type Transitions = ReturnType<typeof createTransitions>;
@@ -51,17 +61,18 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
     unit: UnitOfWork,
     rollout: Rollout,
     event: RolloutEvent,
-    { actor, reason }: Cause,
+    { actor, reason, detail }: Cause,
   ): Promise<void> {
     const { applicationId, rolloutId, label, operation, subject, stage } = rollout;
     const application = await findApplication(unit, applicationId).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'APPLICATION_UNREGISTERED') return undefined;
       throw error;
     });
-    if (!application || application.settings.deviceEvent === null) return;
+    if (!application) return;
     const counts = byState(await findCounts(unit, rolloutId));
     const about = { rolloutId, label, operation, subject, stage: stage + 1, stages: rollout.plan.stages.length };
-    const data = { ...about, by: actor, reason: reason ?? null, devices: rollout.devices, counts };
+    const why = { reason: reason ?? null, ...(detail && { health: detail }) };
+    const data = { ...about, by: actor, ...why, devices: rollout.devices, counts };
     const type = `rollout.${event}`;
     record(unit, {
       applicationId,
@@ -70,6 +81,7 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
       type,
       occurredAt: clock.now(),
       data,
+      unsent: application.settings.deviceEvent === null,
     });
   }
 
@@ -84,6 +96,8 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
       stage: rollout.stage < 0 ? null : rollout.stage,
       actor: cause.actor,
       reason: cause.reason ?? null,
+      detail: writtenDetail(cause.detail, cause.verdict),
+      person: cause.person?.name ?? null,
     });
     if (NOTIFIED.includes(event)) await notify(unit, changed, event, cause);
     unit.onCommit(() => {
@@ -95,7 +109,9 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
 
   function stateAfter(rollout: Rollout, action: RolloutAction): Rollout['state'] {
     const state = nextState(rollout.state, action);
-    if (state === null) throw new DomainError('ROLLOUT_STATE', { values: { state: rollout.state } });
+    const refusal = action === 'retry' ? noRetry(rollout) : undefined;
+    if (state === null || refusal !== undefined)
+      throw new DomainError('ROLLOUT_STATE', { values: { state: refusal ?? rollout.state } });
     return state;
   }
 
@@ -132,7 +148,9 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
     async pause(unit: UnitOfWork, rollout: Rollout, cause: Cause & { reason: PauseReason }): Promise<Rollout> {
       const state = stateAfter(rollout, 'pause');
       unit.onCommit(() => metrics.rolloutsPaused.inc({ reason: cause.reason }));
-      return write(unit, { ...rollout, ...hold(unit, rollout), state, reason: cause.reason }, 'paused', cause);
+      const paused = { ...rollout, ...hold(unit, rollout), state, reason: cause.reason };
+      const verdict = await presentVerdict(unit, paused, cause.figures);
+      return write(unit, paused, 'paused', { ...cause, verdict });
     },
 
     /** Begins the next stage. */

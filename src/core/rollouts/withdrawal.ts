@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { moveCount } from './count-repository.ts';
+import { latestOf } from './given-repository.ts';
 import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
 import type { Rollout } from './rollout.ts';
 import { findRollout, updateRollout } from './rollout-repository.ts';
@@ -47,7 +48,9 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn, thrott
           await change(unit, rolloutId, member, {
             ...member,
             state: 'waiting',
-            transactionId: null,
+            code: null,
+            // The device may have received an earlier one, and answer it late.
+            transactionId: await latestOf(unit, rollout, deviceId),
             attempts: attempts - 1,
           });
       },

@@ -6,6 +6,8 @@ import type { Terms } from './selector.ts';
 import { type Conditions, SEEN_AT, termConditions } from './term-conditions.ts';
 
 export type FleetOrder = 'deviceId' | 'lastSeen' | '-lastSeen';
+/** `lot`: a random order, which is the same each time. */
+type AnyOrder = FleetOrder | 'lot';
 
 /** Conditions on devices of all developers, of which all must hold; a member that is missing is not a condition. */
 export interface FleetFilter {
@@ -46,7 +48,7 @@ const byDevice = (column: string): Order => ({
   after: `${column} > ?`,
   place: ({ deviceId }) => [deviceId],
 });
-const ORDERS: Record<Exclude<FleetOrder, 'deviceId'>, Order> = {
+const ORDERS: Record<Exclude<AnyOrder, 'deviceId'>, Order> = {
   lastSeen: {
     by: `${SEEN_AT}, d.device_id`,
     after: `(${SEEN_AT} > ? OR (${SEEN_AT} = ? AND d.device_id > ?))`,
@@ -57,6 +59,8 @@ const ORDERS: Record<Exclude<FleetOrder, 'deviceId'>, Order> = {
     after: `(${SEEN_AT} < ? OR (${SEEN_AT} = ? AND d.device_id > ?))`,
     place: ({ deviceId, seenAt }) => [seenAt, seenAt, deviceId],
   },
+  // Only the first page of it is read.
+  lot: { by: 'd.lot, d.device_id', after: 'd.device_id > ?', place: ({ deviceId }) => [deviceId] },
 };
 
 /** The conditions of a filter. `byTag`: devices may be found by a tag, in the order of their deviceIds. */
@@ -93,7 +97,7 @@ export function fleetPlaces(
     order,
     after,
     limit,
-  }: { filter: FleetFilter; order: FleetOrder; after: FleetPlace | undefined; limit: number },
+  }: { filter: FleetFilter; order: AnyOrder; after: FleetPlace | undefined; limit: number },
 ): Promise<Candidate[]> {
   const isByDevice = order === 'deviceId';
   const { columns, from, deviceId, joins, joinValues, where, values } = conditions(filter, isByDevice);

@@ -5,7 +5,7 @@ import type { FleetFilter } from './fleet-repository.ts';
 import { readTermsOfQuery } from './read-selector.ts';
 
 /** The part of a query of devices that selects them. It was checked by its schema. */
-type FilterQuery = Omit<FleetDeviceQuery, 'sort' | 'after' | 'limit'>;
+type FilterQuery = Omit<FleetDeviceQuery, 'sort' | 'after' | 'limit'> & Parameters<typeof readTermsOfQuery>[0];
 
 const textOf = (flag: boolean): 'true' | 'false' => (flag ? 'true' : 'false');
 

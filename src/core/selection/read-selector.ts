@@ -1,5 +1,5 @@
 import { DomainError, type Fault } from '@lapel/schemas/contracts/errors';
-import type { DeviceSelector, FleetDeviceQuery } from '@lapel/schemas/contracts/types';
+import type { DeviceSelector, FleetDeviceQuery, OwnDeviceQuery } from '@lapel/schemas/contracts/types';
 import type { Micros } from '../../runtime/units.ts';
 import type { Selector, TagTerm, Terms, VersionRange } from './selector.ts';
 import { MOST_TAG_TERMS, MOST_TAG_VALUES } from './term-conditions.ts';
@@ -14,12 +14,23 @@ type TermNames =
   | 'firmwareVersionNot'
   | 'firmwareVersionRange'
   | 'lang'
+  | 'rollout'
+  | 'memberState'
+  | 'batteryAtLeast'
+  | 'networkType'
+  | 'storageFreeAtLeast'
   | 'lastSeenWithin'
   | 'percent'
   | 'salt';
 
 /** The terms that have one form in bodies and in queries. They were checked by their schemas. */
 type GivenTerms = { [Name in TermNames]?: DeviceSelector[Name] | undefined };
+
+/** The terms of the query of an application's own list that the list of the whole fleet does not have. */
+type OwnTerms = Pick<
+  Partial<OwnDeviceQuery>,
+  'rollout' | 'memberState' | 'batteryAtLeast' | 'charging' | 'networkType' | 'storageFreeAtLeast'
+>;
 
 const MICROS = 1_000_000;
 
@@ -29,6 +40,7 @@ const NEEDS: readonly (readonly [term: TermNames, needed: TermNames])[] = [
   ['versionNot', 'package'],
   ['versionRange', 'package'],
   ['salt', 'percent'],
+  ['memberState', 'rollout'],
 ];
 
 type Given<Term> = { [Name in keyof Term]?: Exclude<Term[Name], undefined> };
@@ -63,6 +75,10 @@ function readTerms(
       version: given(version),
       firmwareVersion: given(firmware),
       lang: terms.lang?.toLowerCase(),
+      batteryAtLeast: terms.batteryAtLeast,
+      networkType: terms.networkType,
+      storageFreeAtLeast: terms.storageFreeAtLeast,
+      member: terms.rollout === undefined ? undefined : { rolloutId: terms.rollout, state: terms.memberState },
       seenSince: terms.lastSeenWithin === undefined ? undefined : now - terms.lastSeenWithin * MICROS,
       share: terms.percent === undefined ? undefined : { percent: terms.percent, salt: terms.salt ?? '' },
     }) ?? {}
@@ -91,12 +107,12 @@ function readTags(written: readonly string[], place: readonly string[], faults: 
  * cannot find.
  */
 export function readTermsOfQuery(
-  query: Omit<FleetDeviceQuery, 'sort' | 'limit'>,
+  query: Omit<FleetDeviceQuery, 'sort' | 'limit'> & OwnTerms,
   now: Micros,
   place: string[] = ['query'],
 ): Terms {
   const faults: Fault[] = [];
-  const { firmware, connected, tag } = query;
+  const { firmware, connected, charging, tag } = query;
   const terms = readTerms(query, { now, place, faults });
   if (firmware !== undefined && query.firmwareVersion !== undefined) {
     const msg = 'Input should not be given beside firmware, which means the same';
@@ -111,6 +127,7 @@ export function readTermsOfQuery(
       firmwareVersion: { ...terms.firmwareVersion, is: firmware === '' ? null : firmware },
     }),
     ...(connected !== undefined && { connected: connected === 'true' }),
+    ...(charging !== undefined && { charging: charging === 'true' }),
   };
 }
 
@@ -119,7 +136,7 @@ export function readTermsOfQuery(
  * cannot find.
  */
 export function readSelector(written: DeviceSelector, now: Micros): Selector {
-  const { devices, tags, connected, ...rest } = written;
+  const { devices, tags, connected, charging, ...rest } = written;
   const faults: Fault[] = [];
   const place = ['body', 'devices'];
   if (devices) {
@@ -138,6 +155,7 @@ export function readSelector(written: DeviceSelector, now: Micros): Selector {
       ...terms,
       ...(tagTerms.length > 0 && { tags: tagTerms }),
       ...(connected !== undefined && { connected }),
+      ...(charging !== undefined && { charging }),
     },
   };
 }

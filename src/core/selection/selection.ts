@@ -110,6 +110,12 @@ export function createSelection({ database: { aside }, presence, connected }: Pa
     matching,
 
     /**
+     * Reads the activated devices of an application, some at a time: all up to 10,000, and of more a sample. `scale` is
+     * the number of devices that each of them stands for.
+     */
+    sampled: (applicationId: string) => counted(applicationId, { terms: NO_TERMS }, { readsFirmware: true }),
+
+    /**
      * Finds the next matching devices behind `after`, in the order of their deviceIds, and the place where the next page
      * begins; undefined after the last page. It examines `limit` devices, so a page can be empty without being the last.
      */

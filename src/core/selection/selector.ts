@@ -22,6 +22,12 @@ export interface TagTerm {
   values: readonly string[];
 }
 
+/** The device is in this rollout of its application; with a state: it is in this state there. */
+export interface MemberTerm {
+  rolloutId: string;
+  state: string | undefined;
+}
+
 /** Conditions on devices, of which all must hold. A member that is missing is not a condition. */
 export interface Terms {
   tags?: readonly TagTerm[];
@@ -31,6 +37,13 @@ export interface Terms {
   firmwareVersion?: VersionTerm;
   /** The reported language in lower case. */
   lang?: string;
+  /** The least level of the battery, in percent. */
+  batteryAtLeast?: number;
+  charging?: boolean;
+  networkType?: string;
+  /** The least free storage, in bytes. */
+  storageFreeAtLeast?: number;
+  member?: MemberTerm;
   connected?: boolean;
   /** The time since which the device has been heard of. */
   seenSince?: Micros;

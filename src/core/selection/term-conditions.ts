@@ -43,6 +43,22 @@ function addVersion({ where, values }: Conditions, column: string, { is, not }: 
   values.push(not);
 }
 
+/** The conditions on reported values that have columns of their own. A device that has not reported a value never matches. */
+function statusConditions(terms: Terms): (readonly [condition: string, value: SqlValue])[] {
+  const { batteryAtLeast, charging, networkType, storageFreeAtLeast } = terms;
+  const found: [string, SqlValue | undefined][] = [
+    ['s.battery >= ?', batteryAtLeast],
+    ['s.charging = ?', charging === undefined ? undefined : Number(charging)],
+    ['s.network = ?', networkType],
+    ['s.storage_free >= ?', storageFreeAtLeast],
+  ];
+  return found.flatMap(([condition, value]) => (value === undefined ? [] : [[condition, value] as const]));
+}
+
+/** A rollout of another application has no such device. */
+const MEMBER = `EXISTS (SELECT 1 FROM rollout_members m JOIN rollouts r ON r.rollout_id = m.rollout_id
+  WHERE m.rollout_id = ? AND m.device_id = d.device_id AND m.state = COALESCE(CAST(? AS TEXT), m.state) AND r.application_id = d.application_id)`;
+
 /** Whether a device without the package can match. */
 const canLack = ({ version: { is, not, range } = {} }: Terms): boolean =>
   not !== undefined && is === undefined && range === undefined;
@@ -68,7 +84,8 @@ export function termConditions(
   { joinsStatus = false, applicationId, byTag = false }: Options = {},
 ): Conditions {
   const { tags = [], firmwareVersion, lang } = terms;
-  const readsStatus = joinsStatus || firmwareVersion !== undefined || lang !== undefined;
+  const ofStatus = statusConditions(terms);
+  const readsStatus = joinsStatus || firmwareVersion !== undefined || lang !== undefined || ofStatus.length > 0;
   const conditions: Conditions = {
     columns: `d.device_id AS "deviceId", ${SEEN_AT} AS "seenAt", ${readsStatus ? 's.firmware' : 'NULL'} AS "firmware",
       ${terms.package === undefined ? 'NULL' : 'w.version'} AS "version"`,
@@ -85,6 +102,14 @@ export function termConditions(
   if (lang !== undefined) {
     where.push('s.lang = ?');
     values.push(lang);
+  }
+  for (const [condition, value] of ofStatus) {
+    where.push(condition);
+    values.push(value);
+  }
+  if (terms.member) {
+    where.push(MEMBER);
+    values.push(terms.member.rolloutId, terms.member.state ?? null);
   }
   if (terms.package !== undefined) {
     const join = canLack(terms) ? 'LEFT JOIN' : 'JOIN';

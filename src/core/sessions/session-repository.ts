@@ -221,16 +221,16 @@ export const orphanWill = (sql: Sql, clientId: string, brokerId: string): Promis
 export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
   sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);
 
-/** Up to `limit` wills, ordered by client, after the given client. */
+/** Up to `limit` wills that belong to another broker than the named one, ordered by client, after the given client. */
 export async function willsAfter(
   sql: Sql,
-  clientId: string,
-  limit: number,
+  { clientId, notOf, limit }: { clientId: string; notOf: string; limit: number },
 ): Promise<(StoredPacket & { brokerId: string })[]> {
   const rows = await sql.all<{ clientId: string; brokerId: string; packet: string; payload: Buffer | null }>(
     `SELECT client_id AS "clientId", broker_id AS "brokerId", packet, payload FROM wills
-     WHERE client_id > ? ORDER BY client_id LIMIT ?`,
+     WHERE client_id > ? AND broker_id <> ? ORDER BY client_id LIMIT ?`,
     clientId,
+    notOf,
     limit,
   );
   return rows.map((row) => ({ ...toPacket(row), brokerId: row.brokerId }));

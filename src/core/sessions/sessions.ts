@@ -122,11 +122,11 @@ export function createSessions({ database, clock }: Parts) {
       return transact((unit) => repository.deleteWill(unit, clientId, brokerId), clientId);
     },
 
-    /** All wills, ordered by client. */
-    async *wills(): AsyncGenerator<Packet & { brokerId: string }> {
+    /** The wills of all brokers but one, ordered by client: most of a fleet is connected to this one. */
+    async *wills(notOf = ''): AsyncGenerator<Packet & { brokerId: string }> {
       let last = '';
       for (;;) {
-        const page = await repository.willsAfter(read, last, WILLS_PER_READ);
+        const page = await repository.willsAfter(read, { clientId: last, notOf, limit: WILLS_PER_READ });
         yield* page;
         if (page.length < WILLS_PER_READ) return;
         last = page.at(-1)?.clientId ?? '';

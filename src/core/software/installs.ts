@@ -15,6 +15,8 @@ import { findVersion, type Version } from './version-repository.ts';
 interface Installable {
   /** The time at which the distribution was started, in microseconds; null when the version is not distributed. */
   distributionStartedAt: Micros | null;
+  /** The firmware that a device must have reported, as a SemVer range. */
+  requiresFirmware: string | null;
   /** The identifier of the binary, whether one was uploaded or not. */
   binaryId: string;
   objectKey: string;
@@ -26,6 +28,7 @@ interface Installable {
 
 const toInstallable = (catalogue: Catalogue, version: Version, judgedBy: string | null): Installable => ({
   distributionStartedAt: version.distributionStartedAt,
+  requiresFirmware: version.requiresFirmware,
   binaryId: version.binaryId,
   objectKey: objectKey(version.binaryId),
   inspect: catalogue === 'software' ? version : undefined,

@@ -13,12 +13,17 @@ export interface Version {
   storedBytes: number;
   /** The time at which the distribution was started, in microseconds; null when the version is not distributed. */
   distributionStartedAt: Micros | null;
+  /** The version whose devices this one brings back to what they had before. */
+  revertOf: string | null;
+  /** The firmware that a device must have reported, as a SemVer range. */
+  requiresFirmware: string | null;
   createdAt: Micros;
   updatedAt: Micros;
 }
 
 const COLUMNS = `package, version, description, binary_id AS "binaryId", stored_bytes AS "storedBytes",
-  distribution_started_at AS "distributionStartedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+  distribution_started_at AS "distributionStartedAt", revert_of AS "revertOf",
+  requires_firmware AS "requiresFirmware", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 export async function findVersion(
   sql: Sql,
@@ -82,8 +87,9 @@ export async function hasVersions(sql: Sql, catalogue: Catalogue, name: string):
 export async function insertVersion(sql: Sql, catalogue: Catalogue, row: Version): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO versions
-       (line, package, version, sort_key, description, binary_id, stored_bytes, distribution_started_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package, version) DO NOTHING`,
+       (line, package, version, sort_key, description, binary_id, stored_bytes, distribution_started_at, requires_firmware,
+        created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (line, package, version) DO NOTHING`,
     catalogue,
     row.package,
     row.version,
@@ -92,24 +98,44 @@ export async function insertVersion(sql: Sql, catalogue: Catalogue, row: Version
     row.binaryId,
     row.storedBytes,
     row.distributionStartedAt,
+    row.requiresFirmware,
     row.createdAt,
     row.updatedAt,
   );
   return inserted === 1;
 }
 
-/** Stores description, distribution and time of change. */
+/** Stores what can be changed of a version, and the time of the change. */
 export async function updateVersion(sql: Sql, catalogue: Catalogue, row: Version): Promise<void> {
   await sql.run(
-    `UPDATE versions SET description = ?, distribution_started_at = ?, updated_at = ?
+    `UPDATE versions SET description = ?, distribution_started_at = ?, revert_of = ?, requires_firmware = ?, updated_at = ?
      WHERE line = ? AND package = ? AND version = ?`,
     row.description,
     row.distributionStartedAt,
+    row.revertOf,
+    row.requiresFirmware,
     row.updatedAt,
     catalogue,
     row.package,
     row.version,
   );
+}
+
+/** The newest version that brings devices back from a version. */
+export async function findWayBack(
+  sql: Sql,
+  catalogue: Catalogue,
+  name: string,
+  version: string,
+): Promise<string | undefined> {
+  const row = await sql.get<{ version: string }>(
+    `SELECT version FROM versions WHERE line = ? AND package = ? AND revert_of = ?
+     ORDER BY sort_key DESC, version DESC LIMIT 1`,
+    catalogue,
+    name,
+    version,
+  );
+  return row?.version;
 }
 
 export async function deleteVersion(sql: Sql, catalogue: Catalogue, name: string, version: string): Promise<void> {

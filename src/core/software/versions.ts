@@ -1,7 +1,8 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
-import type { Database } from '../../platform/database/sql.ts';
+import type { Database, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import { readVersionRange } from '../selection/version-range.ts';
 import { objectKey } from './binary.ts';
 import type { ObjectStore } from './object-store.ts';
 import { forgetBinary } from './orphan-repository.ts';
@@ -10,6 +11,13 @@ import type { Quotas } from './quotas.ts';
 import * as repository from './version-repository.ts';
 
 type Version = repository.Version;
+
+/** Changes of a version; null removes a member. */
+export interface VersionPatch {
+  description?: string | null;
+  revertOf?: string | null;
+  requires?: { firmwareVersion: string } | null;
+}
 
 interface Parts {
   database: Database;
@@ -34,17 +42,18 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
       return repository.listVersions(database.read, 'software', name, page);
     },
 
-    /** Op 17: registers a version. Throws VERSION_EXISTS, QUOTA_EXCEEDED. */
+    /** Op 17: registers a version. Throws VERSION_EXISTS, QUOTA_EXCEEDED, REQUEST_INVALID for a range that is none. */
     async register(
       developerId: string,
       name: string,
-      wanted: { version: string; description?: string | null },
+      wanted: { version: string } & Pick<VersionPatch, 'description' | 'requires'>,
     ): Promise<Version> {
       return database.transact(async (unit) => {
         await requirePackage(unit, developerId, name, unit.forUpdate);
         await quotas.require(unit, developerId, { versions: 1 });
         const row = newVersion({ package: name, version: wanted.version }, { clock, ids });
-        const described = { ...row, description: wanted.description ?? null };
+        const requiresFirmware = wanted.requires ? firmwareOf(wanted.requires) : null;
+        const described = { ...row, description: wanted.description ?? null, requiresFirmware };
         const inserted = await repository.insertVersion(unit, 'software', described);
         if (!inserted) throw new DomainError('VERSION_EXISTS');
         await quotas.count(unit, developerId, { versions: 1 });
@@ -52,12 +61,18 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
       });
     },
 
-    /** Op 18: changes the description; null removes it, an empty patch changes nothing. */
-    update(developerId: string, name: VersionName, patch: { description?: string | null }): Promise<Version> {
+    /**
+     * Op 18: changes members of a version; null removes one, an empty patch changes nothing. Throws REQUEST_INVALID when the
+     * package has no other version that it could revert, or for a range that is none.
+     */
+    update(developerId: string, name: VersionName, patch: VersionPatch): Promise<Version> {
       return database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);
-        if (patch.description === undefined) return known;
-        const changed = { ...known, description: patch.description, updatedAt: clock.now() };
+        const { description = known.description, revertOf = known.revertOf, requires } = patch;
+        if (Object.values(patch).every((value) => value === undefined)) return known;
+        if (patch.revertOf != null) await requireOther(unit, name, patch.revertOf);
+        const requiresFirmware = requires === undefined ? known.requiresFirmware : requires && firmwareOf(requires);
+        const changed = { ...known, description, revertOf, requiresFirmware, updatedAt: clock.now() };
         await repository.updateVersion(unit, 'software', changed);
         return changed;
       });
@@ -81,6 +96,20 @@ export function createVersions({ database, clock, ids, objects, quotas }: Parts)
   };
 }
 
+/** The range of firmware that a version requires. Throws REQUEST_INVALID. */
+function firmwareOf({ firmwareVersion }: { firmwareVersion: string }): string {
+  if (readVersionRange(firmwareVersion)) return firmwareVersion;
+  const msg = 'Input should be a SemVer range, such as >=1.2.0 <2.0.0';
+  throw DomainError.invalid({ loc: ['body', 'requires', 'firmwareVersion'], msg, type: 'string_pattern_mismatch' });
+}
+
+/** Checks that a package has another version of this name. Throws REQUEST_INVALID. */
+async function requireOther(sql: Sql, name: VersionName, version: string): Promise<void> {
+  if (version !== name.version && (await repository.findVersion(sql, 'software', name.package, version))) return;
+  const msg = 'Input should be another version of the package';
+  throw DomainError.invalid({ loc: ['body', 'revertOf'], msg, type: 'enum' });
+}
+
 /** A new version: without a binary, and not distributed. */
 export function newVersion(name: VersionName, { clock, ids }: { clock: Clock; ids: Ids }): Version {
   const now = clock.now();
@@ -91,6 +120,8 @@ export function newVersion(name: VersionName, { clock, ids }: { clock: Clock; id
     binaryId,
     storedBytes: 0,
     distributionStartedAt: null,
+    revertOf: null,
+    requiresFirmware: null,
     createdAt: now,
     updatedAt: now,
   };

@@ -61,7 +61,7 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
     });
     for (const [id] of taken) from.delete(id);
     unit.onRollback(() => {
-      for (const [id, entry] of taken) if (!from.has(id)) from.set(id, entry);
+      for (const [id, entry] of taken) from.set(id, entry); // the first one counts
       arm(RETRY_MS); // a unit can be rolled back long after the wait for it was given up
     });
     return taken;
@@ -101,25 +101,48 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
     );
   }
 
+  /** Takes a transaction's mark out of memory, for a unit of work that stores it together with another change. */
+  function take(unit: UnitOfWork, transactionId: number): number | null {
+    const mark = delivered.get(transactionId);
+    if (mark === undefined) return null;
+    delivered.delete(transactionId);
+    unit.onRollback(() => {
+      delivered.set(transactionId, mark);
+      arm(RETRY_MS);
+    });
+    return mark.at;
+  }
+
   return {
     delivered(deviceId: string, transactionId: number, answerWithin: number | null): void {
-      delivered.set(transactionId, { deviceId, at: clock.now(), answerWithin });
+      // A command that came again was delivered by its first PUBACK, which a slow database may not have yet.
+      if (!delivered.has(transactionId)) delivered.set(transactionId, { deviceId, at: clock.now(), answerWithin });
       arm(GATHER_MS);
     },
     cancelDelivered(deviceId: string, transactionId: number): void {
       cancelled.set(transactionId, deviceId);
       arm(GATHER_MS);
     },
-    /** Takes a transaction's mark out of memory, for a unit of work that stores it together with another change. */
-    take(unit: UnitOfWork, transactionId: number): number | null {
-      const mark = delivered.get(transactionId);
-      if (mark === undefined) return null;
-      delivered.delete(transactionId);
-      unit.onRollback(() => {
-        delivered.set(transactionId, mark);
-        arm(RETRY_MS);
-      });
-      return mark.at;
+    take,
+    /** Takes a transaction's mark like `take`. Returns the time of its first delivery; null without one. */
+    firstOf(unit: UnitOfWork, record: { transactionId: number; deliveredAt: Micros | null }): Micros | null {
+      const at = take(unit, record.transactionId);
+      return record.deliveredAt ?? at;
+    },
+    /**
+     * Stores the marks of a device that wait in memory, in the unit of work that reads its commands for a new connection.
+     * Otherwise a command that a pause, or the end of its time, holds back until its PUBACK is passed over, and nobody
+     * moves it when the mark is stored a moment later.
+     */
+    async storeOf(unit: UnitOfWork, deviceId: string): Promise<void> {
+      const marked = Array.from(delivered).filter(([, mark]) => mark.deviceId === deviceId);
+      const cancels = Array.from(cancelled).filter(([, of]) => of === deviceId);
+      if (marked.length + cancels.length > 0)
+        await write(
+          unit,
+          marked.map(([id]) => id),
+          cancels.map(([id]) => id),
+        );
     },
     /** Stores the marks that wait in memory. */
     flush,

@@ -13,9 +13,13 @@ const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "appli
   rollout_id AS "rolloutId", traceparent`;
 // A command whose time has passed is not published again, even if it could not be ended yet.
 const IN_TIME = '(ends_at IS NULL OR ends_at > ?)';
+// A rollout that bounds its unfinished devices holds a command until it has a place.
+const HAS_PLACE = `NOT EXISTS (SELECT 1 FROM rollout_members m WHERE m.rollout_id = transactions.rollout_id
+  AND m.device_id = transactions.device_id AND m.transaction_id = transactions.transaction_id
+  AND m.state = 'unfinished' AND m.code = 'NO_PLACE')`;
 // While the commands of a rollout are held, those that were never delivered are not published.
 const RELEASED = `(rollout_id IS NULL OR delivered_at IS NOT NULL OR completed_at IS NOT NULL
-  OR rollout_id IN (SELECT rollout_id FROM rollouts WHERE publishes = 1))`;
+  OR (rollout_id IN (SELECT rollout_id FROM rollouts WHERE publishes = 1) AND ${HAS_PLACE}))`;
 const MAY_GO = `${IN_TIME} AND ${RELEASED}`;
 const HELD = `CASE WHEN ${RELEASED} THEN 0 ELSE 1 END AS held`;
 
@@ -73,15 +77,18 @@ export const countAttempt = (unit: UnitOfWork, transactionId: number, now: Micro
     if (count === 0) refused();
   });
 
-/** The undelivered commands of a device's rollouts, up to a transactionId; 1: its rollout holds it back. */
-export async function undeliveredOfRollouts(
+/**
+ * The unfinished commands of a device's rollouts, up to a transactionId, and whether its rollout holds each back. A
+ * delivered one is never held: its PUBACK on a former connection may have been stored after it was passed over.
+ */
+export async function unfinishedOfRollouts(
   sql: Sql,
   deviceId: string,
   upTo: number,
 ): Promise<ReadonlyMap<number, boolean>> {
   const rows = await sql.all<{ transactionId: number; held: number }>(
     `SELECT transaction_id AS "transactionId", ${HELD} FROM transactions WHERE device_id = ? AND due = 1
-     AND completed_at IS NULL AND delivered_at IS NULL AND rollout_id IS NOT NULL AND transaction_id <= ?`,
+     AND completed_at IS NULL AND rollout_id IS NOT NULL AND transaction_id <= ?`,
     deviceId,
     upTo,
   );

@@ -19,7 +19,11 @@ import {
 } from './transaction-repository.ts';
 
 /** A transaction in a final state. */
-export type Finished = TransactionRecord & { status: FinishedStatus };
+export type Finished = TransactionRecord & {
+  status: FinishedStatus;
+  /** The parameters of a command that gave the device settings: the transaction loses them in this commit. */
+  settings?: object;
+};
 
 /**
  * Adds statements to the commit in which a transaction ends. `written` resolves when those that somebody waits for are
@@ -66,10 +70,10 @@ export function createEnds({ clock, metrics, watch, marks, onFinished, cancelled
   };
 
   /** Stores the end of a transaction. `due` says whether a cancel must be sent to the device. */
-  async function finishIn(unit: UnitOfWork, record: TransactionRecord, due: boolean): Promise<void> {
+  async function finishIn(unit: UnitOfWork, record: TransactionRecord, due: boolean, settings?: object): Promise<void> {
     const { transactionId, operation, status } = record;
     if (!isFinished(status)) throw new Error(`transaction ${transactionId} is not finished: ${status}`);
-    const finished: Finished = { ...record, status };
+    const finished: Finished = { ...record, status, ...(settings && { settings }) };
     for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
     const taken = onFinished.map((take) => {
       const one = take(unit, finished);
@@ -101,7 +105,7 @@ export function createEnds({ clock, metrics, watch, marks, onFinished, cancelled
     const now = clock.now();
     const stopped: TransactionRecord = {
       ...record,
-      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+      deliveredAt: marks.firstOf(unit, record),
       updatedAt: now,
       completedAt: now,
       ...end,

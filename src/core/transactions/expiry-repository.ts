@@ -64,10 +64,12 @@ export async function nextEnding(sql: Sql): Promise<Micros | undefined> {
   return row?.endsAt;
 }
 
+/** The time of a transaction whose end was moved stays in the future, so it is told by its end, which comes before that. */
+const IS_FROM_THE_FUTURE = 'ends_at > ? AND ends_at > created_at AND created_at > ?';
+
 /** Whether a transaction that has an end was stored after `latest`: the clock was ahead then. */
 export const isFromTheFuture = async (sql: Sql, now: Micros, latest: Micros): Promise<boolean> =>
-  (await sql.get('SELECT 1 AS one FROM transactions WHERE ends_at > ? AND created_at > ? LIMIT 1', now, latest)) !==
-  undefined;
+  (await sql.get(`SELECT 1 AS one FROM transactions WHERE ${IS_FROM_THE_FUTURE} LIMIT 1`, now, latest)) !== undefined;
 
 /**
  * Moves the ends of transactions that were stored while the clock was ahead by as much as it was: `latest` is the latest
@@ -76,7 +78,7 @@ export const isFromTheFuture = async (sql: Sql, now: Micros, latest: Micros): Pr
 export const pullDown = (sql: Sql, now: Micros, latest: Micros): Promise<number> =>
   sql.run(
     `UPDATE transactions SET ends_at = ends_at - (created_at - ?), expires_at = expires_at - (created_at - ?)
-     WHERE ends_at > ? AND created_at > ?`,
+     WHERE ${IS_FROM_THE_FUTURE}`,
     now,
     now,
     now,

@@ -3,6 +3,7 @@ import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { findKeptAnswer, forgetAnswers, keepAnswer } from './idempotency-repository.ts';
 
 /** Microseconds for which a key returns its first answer. */
@@ -21,6 +22,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   metrics: Metrics;
+  trust: Pick<ClockTrust, 'isHeld'>;
 }
 
 /**
@@ -30,7 +32,10 @@ interface Parts {
  * reach two nodes at the same time, one stores its answer; the other is rolled back for that reason, or refused because of
  * the first one's change, and then finds the stored answer.
  */
-export function createIdempotency({ database, clock, metrics }: Parts) {
+export function createIdempotency({ database, clock, metrics, trust }: Parts) {
+  /** The time since which keys count. After a leap of the clock, all of them would seem to be old. */
+  const keptSince = (): number => (trust.isHeld() ? 0 : clock.now() - LIFETIME_MICROS);
+
   /** The requests in progress, by key. */
   const running = new Map<string, string>();
 
@@ -58,7 +63,7 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
       if (known) return known;
       const keep = async (unit: UnitOfWork, text: string): Promise<void> => {
         const createdAt = clock.now();
-        const since = createdAt - LIFETIME_MICROS;
+        const since = keptSince();
         await forgetAnswers(unit, since);
         const kept = { applicationId, keyHash, requestHash, answer: text, createdAt };
         if (!(await keepAnswer(unit, kept, since))) throw new DomainError('IDEMPOTENCY_KEY_RUNNING');
@@ -85,7 +90,7 @@ export function createIdempotency({ database, clock, metrics }: Parts) {
     keyHash: Buffer,
     requestHash: Buffer,
   ): Promise<{ answer: string; replayed: true } | undefined> {
-    const kept = await findKeptAnswer(database.read, applicationId, keyHash, clock.now() - LIFETIME_MICROS);
+    const kept = await findKeptAnswer(database.read, applicationId, keyHash, keptSince());
     if (!kept) return undefined;
     const same = kept.requestHash.equals(requestHash);
     metrics.idempotencyKeys.inc({ outcome: same ? 'replayed' : 'reused' });

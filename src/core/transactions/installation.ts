@@ -3,7 +3,9 @@ import type { Database, Sql } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
+import { findFirmware } from '../devices/status-repository.ts';
 import type { Due } from '../outbox/due.ts';
+import { readVersionRange } from '../selection/version-range.ts';
 import { NO_BINARY, type Obstacle } from '../software/installs.ts';
 import type { Software } from '../software/software.ts';
 import type { Refusal } from '../software/trust.ts';
@@ -52,6 +54,13 @@ interface Parts {
   log: Log;
   /** Ends a transaction that will not be sent to its device. */
   fail(deviceId: string, transactionId: number, failure: Failure): Promise<void>;
+}
+
+/** Throws FIRMWARE_REQUIRED unless a device has reported firmware in a SemVer range. */
+async function requireFirmware(sql: Sql, deviceId: string, range: string): Promise<void> {
+  const firmware = await findFirmware(sql, deviceId);
+  if (firmware !== null && readVersionRange(range)?.has(firmware)) return;
+  throw new DomainError('FIRMWARE_REQUIRED', { values: { range, firmware: firmware ?? 'none' } });
 }
 
 /** The rules of op 28 and of firmware updates: which versions may be installed, and the URL that is made at delivery. */
@@ -106,7 +115,8 @@ export function createInstallation({ database, installs, findApplication, log, f
 
     /**
      * Checks the rules of op 28 and of firmware updates. Nothing is locked, because they are checked again at every delivery.
-     * Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED, FIRMWARE_NOT_LISTED, and the obstacle.
+     * Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED, FIRMWARE_NOT_LISTED, the obstacle, and, for
+     * a device, FIRMWARE_REQUIRED.
      */
     async admit(
       sql: Sql,
@@ -114,14 +124,16 @@ export function createInstallation({ database, installs, findApplication, log, f
       name: InstallName,
       developerId: string,
       obstacle: Obstacle | undefined,
+      deviceId?: string,
     ): Promise<void> {
       if (lineOf(operation) === 'firmware') {
         await installs.findFirmware(sql, name).catch((cause: unknown) => {
           throw cause instanceof DomainError ? new DomainError('FIRMWARE_NOT_LISTED', { cause }) : cause;
         });
       } else {
-        const { distributionStartedAt } = await installs.findInstallable(sql, developerId, name);
+        const { distributionStartedAt, requiresFirmware } = await installs.findInstallable(sql, developerId, name);
         if (distributionStartedAt === null) throw new DomainError('DISTRIBUTION_NOT_STARTED');
+        if (requiresFirmware !== null && deviceId !== undefined) await requireFirmware(sql, deviceId, requiresFirmware);
       }
       if (obstacle) throw new DomainError(obstacle.code, obstacle);
     },

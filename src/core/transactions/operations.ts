@@ -17,6 +17,8 @@ export interface Context {
   applicationId: string;
   /** Makes a random clientId. */
   newClientId(): string;
+  /** Seconds in which the device has to reach the service with a new list of a network. */
+  revertAfter?: number | undefined;
 }
 
 interface Row {
@@ -36,6 +38,8 @@ interface Row {
    * Whether older devices accept the command but never answer it (specification, "Facts about the connectivity operations").
    */
   needsFirmware?: true;
+  /** Whether it gives the device settings, which are kept when it succeeds: a rollout can give them back. */
+  isSetting?: true;
   effects?: Partial<Record<'succeeded' | 'failed' | 'cancelled', readonly Effect[]>>;
 }
 
@@ -44,6 +48,7 @@ const packageAndVersion = (named: SchemaTypes['rest/install-request']) => ({
   package: named.package,
   version: named.version,
 });
+const triedFor = ({ revertAfter }: Context) => (revertAfter === undefined ? {} : { revertAfter });
 const networks = (count: number): string => (count === 1 ? '1 network' : `${count} networks`);
 const install = {
   schema: 'mqtt/install-parameters',
@@ -74,16 +79,22 @@ export const OPERATIONS = {
   },
   setApn: {
     schema: 'mqtt/set-apn-parameters',
-    parameters: (apns: SchemaTypes['rest/apn-settings']) => ({ apns }),
+    isSetting: true,
+    parameters: (apns: SchemaTypes['rest/apn-settings'], context: Context) => ({ apns, ...triedFor(context) }),
     subject: ({ apns }: { apns: SchemaTypes['rest/apn-settings'] }) => apns.map(({ name }) => name).join(', '),
   },
   setWifi: {
     schema: 'mqtt/set-wifi-parameters',
-    parameters: (entries: SchemaTypes['rest/wifi-settings']) => ({ networks: entries }),
+    isSetting: true,
+    parameters: (entries: SchemaTypes['rest/wifi-settings'], context: Context) => ({
+      networks: entries,
+      ...triedFor(context),
+    }),
     subject: (parameters: { networks: readonly object[] }) => networks(parameters.networks.length),
   },
   setLanguage: {
     schema: 'mqtt/set-language-parameters',
+    isSetting: true,
     parameters: asAsked<SchemaTypes['rest/language-setting']>,
     subject: ({ lang }: { lang: string }) => lang,
   },
@@ -95,6 +106,7 @@ export const OPERATIONS = {
   },
   setConnectivityState: {
     schema: 'mqtt/connectivity-state-parameters',
+    isSetting: true,
     parameters: asAsked<SchemaTypes['rest/connectivity-state']>,
     subject: ({ type, enabled }: { type: string; enabled: boolean }) => `${type} ${enabled ? 'on' : 'off'}`,
     needsFirmware: true,
@@ -143,6 +155,9 @@ export type InstallOperation = {
 export const isInstall = (operation: string): operation is InstallOperation =>
   ROWS[operation as Operation]?.installs !== undefined;
 export const lineOf = (operation: InstallOperation): 'software' | 'firmware' => OPERATIONS[operation].installs;
+
+/** Whether an operation gives a device settings that another command of the operation takes away again. */
+export const isSetting = (operation: string): boolean => ROWS[operation as Operation]?.isSetting === true;
 
 /** The operations that older devices accept but never answer. */
 export const NEED_FIRMWARE: readonly Operation[] = (Object.keys(ROWS) as Operation[]).filter(

@@ -10,11 +10,12 @@ import { messageAttributes } from '../outbox/message-attributes.ts';
 import { type Acknowledgement, createEarlyEnds, NO_REASON, type OnLate } from './early-ends.ts';
 import { type ActivatedDevice, createEnds, type EndParts } from './ends.ts';
 import { setEndsAt } from './expiry-repository.ts';
-import { effectsOf, type Operation } from './operations.ts';
+import { effectsOf, isSetting, type Operation } from './operations.ts';
 import { canExpire, endsAt, SUPERSEDED } from './terms.ts';
 import { isFinished, nextStatus, type TransactionStatus } from './transaction.ts';
 import {
   clearDue,
+  findParameters,
   findTransaction,
   markUnpublished,
   type TransactionRecord,
@@ -29,8 +30,8 @@ interface Parts extends EndParts {
   onLate: readonly OnLate[];
   /** Called after the commit of a transaction that may have to be ended at this time, or later. */
   dueAt(at: Micros): void;
-  /** Called when the device has answered a transaction, and so has received its command. */
-  answered(deviceId: string, transactionId: number): void;
+  /** Called when the device has answered a transaction, and so has received its command; `isEnd`: it has no further answer. */
+  answered(deviceId: string, transactionId: number, isEnd: boolean): void;
 }
 
 /** Whether the success of an operation changes the number of an application's activated devices. */
@@ -121,13 +122,13 @@ export function createSettlement({
     status: TransactionStatus | null,
   ): Promise<void> {
     const { deviceId } = record;
-    unit.onCommit(() => answered(deviceId, ack.transactionId));
+    unit.onCommit(() => answered(deviceId, ack.transactionId, ack.status !== 'processing'));
     if (status === null) {
       await early.keepLateIn(unit, record, ack);
       return;
     }
     const now = clock.now();
-    const receivedAt = marks.take(unit, record.transactionId) ?? record.deliveredAt;
+    const receivedAt = marks.firstOf(unit, record);
     const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
     const moved: TransactionRecord = {
       ...record,
@@ -141,7 +142,9 @@ export function createSettlement({
       errorMessage: error?.message ?? null,
     };
     if (isFinished(status)) {
-      await finishIn(unit, moved, false);
+      const isTaken = status === 'succeeded' && isSetting(record.operation);
+      const settings = isTaken ? await findParameters(unit, record.transactionId) : undefined;
+      await finishIn(unit, moved, false, settings);
       const since = receivedAt ?? moved.publishedAt ?? moved.createdAt;
       unit.onCommit(() => metrics.stepSeconds.observe({ step: 'answered' }, (now - since) / 1_000_000));
       return;
@@ -251,6 +254,13 @@ export function createSettlement({
     /** Ends older transactions of a device, whose place a new one takes, in the unit of work that stores the new one. */
     supersedeIn: (unit: UnitOfWork, records: readonly TransactionRecord[], by: number): Promise<void> =>
       cancelAllIn(unit, records, (record) => early.endIn(unit, record, SUPERSEDED, by)),
+
+    /** Ends a queued transaction whose device the unit has locked, because a newer one took its place. */
+    async supersedeQueuedIn(unit: UnitOfWork, transactionId: number, by: number | null): Promise<void> {
+      const record = await findTransaction(unit, transactionId);
+      if (record?.status === 'queued')
+        await cancelAllIn(unit, [record], (one) => early.endIn(unit, one, SUPERSEDED, by));
+    },
 
     /** Cancels a transaction whose device the unit has locked; one that has ended stays as it is. */
     async cancelIn(unit: UnitOfWork, transactionId: number): Promise<void> {

@@ -35,6 +35,8 @@ type Submission = Request & {
   terms?: Terms;
   /** The rollout that makes the transaction. */
   rolloutId?: string;
+  /** True: its rollout holds the command, which is not published at the commit. */
+  isHeld?: boolean;
   /**
    * Runs in the same unit of work before the rules of the operation are checked, when the developer and the application are
    * locked: for `activate` by the service itself, which no caller waits for.
@@ -116,7 +118,7 @@ export function createSubmission({
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
     if (!isInstallRequest(submission)) return;
     const { operation, asked } = submission;
-    await installation.admit(unit, operation, asked, owner.developerId, obstacle);
+    await installation.admit(unit, operation, asked, owner.developerId, obstacle, submission.deviceId);
   }
 
   /**
@@ -124,8 +126,14 @@ export function createSubmission({
    * refuses the command. If the device is connected and its connection has room, reserves room there, so that the
    * command is sent at the commit.
    */
-  async function takePlace(unit: UnitOfWork, admitted: Promise<void>, wanted: Parameters<typeof requireRoom>[1]) {
-    const reserve = () => outbox.reserve(unit, wanted.deviceId, wanted.freed.number > 0);
+  async function takePlace(
+    unit: UnitOfWork,
+    admitted: Promise<void>,
+    wanted: Parameters<typeof requireRoom>[1],
+    { isCalled, isHeld }: { isCalled: boolean; isHeld: boolean },
+  ) {
+    const waits = isHeld || wanted.freed.number > 0;
+    const reserve = () => outbox.reserve(unit, wanted.deviceId, { waits, isCalled });
     if (database.roundTrips) {
       // A unit that locks the device itself has sent that statement first.
       const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), reserve());
@@ -179,13 +187,17 @@ export function createSubmission({
     submission: Submission,
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
-    const { applicationId, deviceId, operation, terms = {}, rolloutId = null, before } = submission;
+    const { applicationId, deviceId, operation, terms = {}, rolloutId = null, before, isHeld = false } = submission;
     const isAsked = rolloutId === null && !before;
     if (isAsked) demand.add();
     // Read before the unit of work, which may run for several requests. A rollout belongs to no request.
     const traceparent = isAsked ? currentTrace() : null;
     const obstacle = isInstallRequest(submission) ? await lookForBinary(submission) : undefined;
-    const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
+    const parameters = parametersOf(submission, {
+      applicationId,
+      newClientId: ids.uuid,
+      revertAfter: terms.revertAfter,
+    });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
     // The contract, client identifiers, the sum of large parameters and the counts of a rollout (also of one whose
@@ -214,7 +226,7 @@ export function createSubmission({
         : admit(unit, submission, application, { lock, obstacle });
       const older = terms.supersede ? await admitted.then(() => olderOf(unit, submission)) : NO_OLDER;
       const wanted = { applicationId, deviceId, operation, text, freed: older.freed };
-      const slot = await takePlace(unit, admitted, wanted);
+      const slot = await takePlace(unit, admitted, wanted, { isCalled: rolloutId === null, isHeld });
       const createdAt = clock.now();
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt, traceparent };

@@ -9,7 +9,19 @@ export interface Terms {
   answerWithin?: number;
   /** True: the command takes the place of older unfinished commands of the same operation. */
   supersede?: boolean;
+  /** Seconds in which the device has to reach the service with a new list of a network; the command carries them. */
+  revertAfter?: number;
 }
+
+/** The terms of a revert: those that are asked for, and for the rest those of the reverted rollout that bound an answer. */
+export const termsOfRevert = (
+  { answerWithin, revertAfter }: Terms,
+  asked: Pick<Terms, 'expireIn' | 'answerWithin' | 'revertAfter'> = {},
+): Terms => ({
+  ...(answerWithin !== undefined && { answerWithin }),
+  ...(revertAfter !== undefined && { revertAfter }),
+  ...asked,
+});
 
 /** The stored terms of a transaction. */
 export interface StoredTerms {

@@ -22,7 +22,7 @@ import {
   dueCancels,
   findDue,
   firstDue,
-  undeliveredOfRollouts,
+  unfinishedOfRollouts,
 } from './due-repository.ts';
 import type { OnLate } from './early-ends.ts';
 import type { OnFinished } from './ends.ts';
@@ -57,6 +57,8 @@ interface Parts {
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
   /** The rollouts whose undelivered commands must not be published. */
   held: Pick<HeldRollouts, 'isHeld' | 'waits'>;
+  /** Called after a claim that has passed over a command of a rollout, because it is held. */
+  heldBack(rolloutId: string, deviceId: string): void;
   /** True on the one node that ends the transactions whose time has passed. */
   leads(): boolean;
   /** Whether the clock is believed; else no transaction expires. */
@@ -81,6 +83,7 @@ export function createTransactions({
   installs,
   ownership,
   held,
+  heldBack,
   leads,
   trust,
 }: Parts) {
@@ -106,8 +109,10 @@ export function createTransactions({
     countAttempt,
     claimCancel,
     dueCancels,
-    undeliveredOfRollouts,
+    unfinishedOfRollouts,
     claimReleased,
+    heldBack,
+    storePubacks: marks.storeOf,
     ownership,
     prepare: installation.prepare,
     held,
@@ -124,7 +129,7 @@ export function createTransactions({
     onFinished,
     onLate,
     cancelled: outbox.cancelled,
-    answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
+    answered: outbox.answered,
     dueAt: (at) => expiry.expect(at),
   });
   const expiry = createExpiry({ database, clock, log, metrics, leads, trust, throttle, expireIn: settlement.expireIn });
@@ -152,12 +157,13 @@ export function createTransactions({
     /** Makes room for single calls, between two pieces of work for many devices. */
     throttle,
     /** Carries out a request with an Idempotency-Key once, and returns its first answer to each repetition. */
-    once: createIdempotency({ database, clock, metrics }).once,
+    once: createIdempotency({ database, clock, metrics, trust }).once,
     settle: settlement.settle,
     ending: settlement.ending,
     cancel: settlement.cancel,
     cancelIn: settlement.cancelIn,
     withdrawIn: settlement.withdrawIn,
+    supersedeQueuedIn: settlement.supersedeQueuedIn,
     /** Ends every transaction of a device that the administration removes, and its activation. */
     endAll: settlement.endAll,
     /** Ends the activation and the transactions of a device that is activated anew, for another application. */
@@ -170,6 +176,8 @@ export function createTransactions({
     /** Called when another node has stored a command, or a cancel, for a device that is connected here. */
     wake: outbox.wake,
     found: outbox.found,
+    /** Lets a held command of a device be published, in the unit of work after which it may be. */
+    letGo: outbox.letGo,
     /** Call this after the commit that lets a rollout publish its commands again. */
     released: outbox.released,
     oldestInFlight: outbox.oldestInFlight,

@@ -5,11 +5,10 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Ending, type Span, type Tracing, traceField } from '../../runtime/tracing.ts';
 import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
-import type { UrlSetting } from './delivery.ts';
-import type { Delivery, Outcome } from './delivery-repository.ts';
+import { type Delivery, isEndpoint, numberedBody, type Outcome, type ReceiverName } from './delivery.ts';
 import type { Failure } from './failures.ts';
 import type { createSender } from './http/sender.ts';
-import { packSent, type SentHeaders } from './http/sent-headers.ts';
+import { packSent, type SentHeaders, sameHeaders } from './http/sent-headers.ts';
 import { createReceiverLog } from './log/receiver-log.ts';
 import { createStoredAnswers } from './log/stored-answers.ts';
 import { failed, inWindow, type Receiver, succeeded } from './receiver.ts';
@@ -51,7 +50,7 @@ export interface AttemptParts {
   metrics: Metrics;
   tracing: Tracing;
   /** Returns the URL of the receiver and the keys that sign; called at every attempt. */
-  endpointOf(applicationId: string, setting: UrlSetting): Promise<Endpoint>;
+  endpointOf(applicationId: string, setting: ReceiverName['setting']): Promise<Endpoint>;
   sender: Pick<ReturnType<typeof createSender>, 'post'>;
   /** Whether attempts may still begin; false when the service stops. Deliveries that are not sent then stay pending. */
   maySend(): boolean;
@@ -94,7 +93,8 @@ export function createAttempts(parts: AttemptParts) {
     delivery: Delivery,
     { url, owner, keys }: Endpoint,
   ): Promise<Omit<Made, 'url'>> {
-    const { deliveryId, body, traceparent } = delivery;
+    const { deliveryId, traceparent } = delivery;
+    const body = numberedBody(delivery.body, delivery);
     if (url === null) return { answer: unanswered(`${slot.receiver.setting} is not set`) };
     if (keys.length === 0) return { answer: unanswered('authenticationKey is not issued') };
     const span = traceparent === null ? undefined : begin(slot.receiver, delivery, url);
@@ -102,7 +102,7 @@ export function createAttempts(parts: AttemptParts) {
     const trace = span?.traceparent ?? traceparent;
     const { 'webhook-id': _, ...signed } = signedHeaders(deliveryId, clock.wall(), body, keys);
     const sent = { ...signed, ...(trace !== null && { traceparent: trace }) };
-    const headers = { 'content-type': 'application/json', 'user-agent': 'lapel', 'webhook-id': deliveryId, ...sent };
+    const headers = { ...sameHeaders(delivery), ...sent };
     const cuttable = (cut: (why: string) => void): void => {
       slot.cut = cut;
     };
@@ -140,7 +140,8 @@ export function createAttempts(parts: AttemptParts) {
       const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
       const made = delivery.attempts + 1;
       const verdict = judge(answer, made, { now: at, wall: clock.wall() }, random);
-      const { applicationId } = receiver;
+      const { applicationId, setting } = receiver;
+      const { sequence } = delivery;
       const { statusCode } = answer;
       const ok = verdict.status === 'delivered';
       const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
@@ -149,12 +150,24 @@ export function createAttempts(parts: AttemptParts) {
       if (ok) succeeded(receiver, quick, inWindow(receiver, lateOf(receiver)));
       else failed(receiver, quick, at);
       // What is sent again on request was made long ago; that says nothing of the service.
-      if (ok && round === 0) metrics.stepSeconds.observe({ step: 'delivered' }, (at - delivery.createdAt) / 1_000_000);
+      if (ok && round === 0 && !isEndpoint(setting))
+        metrics.stepSeconds.observe({ step: 'delivered' }, (at - delivery.createdAt) / 1_000_000);
       const kept = keepAnswer(receiver, answer.beginning);
       const failure = error === null ? undefined : { error, duration: at - startedAt, answer: kept };
       metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
       metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
-      const outcome = { applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
+      const outcome = {
+        applicationId,
+        setting,
+        deliveryId,
+        sequence,
+        round,
+        ...verdict,
+        attempts: made,
+        url,
+        statusCode,
+        error,
+      };
       const request = { sent: sent === undefined ? null : packSent(sent), answer: ok ? kept : null };
       return { ...outcome, ...request, receiver, at, failure };
     },

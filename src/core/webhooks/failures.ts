@@ -1,6 +1,5 @@
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
-import { byKey, type ReceiverName } from './delivery.ts';
-import type { Outcome } from './delivery-repository.ts';
+import { byKey, type Outcome, type SettingReceiver } from './delivery.ts';
 import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
 import { insertAttempt, listFailing, saveFailing } from './log/attempt-repository.ts';
 
@@ -18,13 +17,13 @@ interface Parts {
   endpoints: EndpointEvents;
 }
 
-interface Concluded extends Outcome {
-  receiver: ReceiverName;
+/** The outcome of an attempt for the URL of a setting. */
+interface Concluded extends Omit<Outcome, 'setting'>, SettingReceiver {
   /** Undefined when the attempt succeeded. */
   failure: Failure | undefined;
 }
 
-const keyOf = ({ applicationId, setting }: ReceiverName): string => `${applicationId} ${setting}`;
+const keyOf = ({ applicationId, setting }: SettingReceiver): string => `${applicationId} ${setting}`;
 
 /**
  * Stores failed attempts, and which receivers fail, so that both survive a restart. It does so in the unit of work that
@@ -37,9 +36,10 @@ export function createFailures({ database, endpoints }: Parts) {
    */
   const failing = new Map<string, number>();
 
-  async function saveState(unit: UnitOfWork, { receiver, failure, statusCode, at, status }: Concluded): Promise<void> {
+  async function saveState(unit: UnitOfWork, outcome: Concluded): Promise<void> {
+    const { applicationId, setting, failure, statusCode, at, status } = outcome;
+    const receiver = { applicationId, setting };
     const key = keyOf(receiver);
-    const { applicationId, setting } = receiver;
     const since = failing.get(key);
     if (failure) {
       if (since === undefined) failing.set(key, at);
@@ -65,7 +65,7 @@ export function createFailures({ database, endpoints }: Parts) {
      */
     write(unit: UnitOfWork, batch: readonly Concluded[]): Promise<void>[] | undefined {
       if (failing.size === 0 && batch.every(({ failure }) => !failure)) return undefined;
-      const last = new Map(batch.map((outcome) => [keyOf(outcome.receiver), outcome]));
+      const last = new Map(batch.map((outcome) => [keyOf(outcome), outcome]));
       const attempts = batch.toSorted(byKey).map(async (outcome) => {
         const { failure, attempts: attempt, at, statusCode, sent } = outcome;
         if (failure) await insertAttempt(unit, outcome, { ...failure, attempt, at, statusCode, sent });

@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ReceiverName } from './delivery.ts';
-import * as repository from './delivery-repository.ts';
+import type { DueDeliveries } from './due-deliveries.ts';
 import type { createDueTimer } from './due-timer.ts';
 import { hold, holds, type Receiver, roomIn } from './receiver.ts';
 import type { createReceivers } from './receivers.ts';
@@ -17,6 +17,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Log;
+  rows: Pick<DueDeliveries, 'findDue' | 'findOtherDue' | 'findNextDue' | 'findNextReceiver' | 'findReceivers'>;
   receivers: ReturnType<typeof createReceivers>;
   timer: Pick<ReturnType<typeof createDueTimer>, 'schedule'>;
   /** Sends the deliveries of a receiver that may be sent. */
@@ -26,8 +27,8 @@ interface Parts {
 }
 
 /** Takes deliveries from the database into the queues of their receivers. */
-export function createIntake({ database, clock, log, receivers, timer, pump, rested }: Parts) {
-  let searched: Awaited<ReturnType<typeof repository.findReceivers>> = [];
+export function createIntake({ database, clock, log, rows, receivers, timer, pump, rested }: Parts) {
+  let searched: Awaited<ReturnType<typeof rows.findReceivers>> = [];
   let reads = 0;
 
   /** Reads the deliveries of a receiver that are due, as many as it has room for. */
@@ -45,15 +46,15 @@ export function createIntake({ database, clock, log, receivers, timer, pump, res
     const limit = isShort ? room : room + skip.held.size;
     try {
       const page = isShort
-        ? await repository.findOtherDue(database.read, receiver, skip.held, { now, limit })
-        : await repository.findDue(database.read, receiver, now, limit);
+        ? await rows.findOtherDue(database.read, receiver, skip.held, { now, limit })
+        : await rows.findDue(database.read, receiver, now, limit);
       for (const delivery of receivers.mine(receiver) ? page : []) {
         if (holds(skip, delivery) || holds(receiver, delivery)) continue;
         if (roomIn(receiver) > 0) hold(receiver, delivery);
         else receiver.more = true;
       }
       if (page.length === limit) receiver.more = true;
-      const next = await repository.findNextDue(database.read, receiver, now);
+      const next = await rows.findNextDue(database.read, receiver, now);
       if (next !== undefined) timer.schedule(receiver, next);
     } catch (cause) {
       if (!isDatabaseAway(cause))
@@ -73,13 +74,13 @@ export function createIntake({ database, clock, log, receivers, timer, pump, res
    */
   async function search(): Promise<void> {
     if (database.roundTrips) {
-      searched = await repository.findReceivers(database.prompt);
+      searched = await rows.findReceivers(database.prompt);
       return searched.forEach(takeUpOne);
     }
-    let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
+    let found = await rows.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       takeUpOne(found);
-      found = await repository.findNextReceiver(database.read, found);
+      found = await rows.findNextReceiver(database.read, found);
     }
   }
 

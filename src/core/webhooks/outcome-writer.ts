@@ -2,8 +2,8 @@ import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { byKey } from './delivery.ts';
-import { type Outcome, saveOutcome } from './delivery-repository.ts';
+import { byKey, type Outcome } from './delivery.ts';
+import type { DueDeliveries } from './due-deliveries.ts';
 
 // The most outcomes in one unit of work; more would delay the units behind it.
 const BATCH = 128;
@@ -17,6 +17,9 @@ interface Options<Written extends Outcome> {
   log: Log;
   /** Stores further rows together with the outcomes, which are in the order of arrival. */
   also(unit: UnitOfWork, batch: readonly Written[]): Promise<void>[] | undefined;
+  saveOutcome: DueDeliveries['saveOutcome'];
+  /** Called in the unit of work behind the outcomes. */
+  behind(unit: UnitOfWork, batch: readonly Written[]): Promise<void> | undefined;
   /**
    * Called for each outcome after its commit. `counts` is false when the outcome is ignored, because the delivery was
    * asked to be sent again during the attempt.
@@ -32,7 +35,7 @@ interface Options<Written extends Outcome> {
  * webhook-id again, which it must expect.
  */
 export function createOutcomeWriter<Written extends Outcome>(options: Options<Written>) {
-  const { database, clock, log, also, written, rested } = options;
+  const { database, clock, log, also, saveOutcome, behind, written, rested } = options;
   let waiting: Written[] = [];
   let writing: Promise<void> | undefined;
   let pauseMs = FIRST_PAUSE_MS;
@@ -61,6 +64,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
           saveOutcome(unit, outcome, (isStored) => {
             counts[index] = isStored;
           });
+        await behind(unit, ordered);
         // Told by the commit, because a unit may commit after the wait for it was given up.
         unit.onCommit(() => {
           for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);

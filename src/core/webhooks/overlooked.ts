@@ -5,7 +5,7 @@ import type { Log } from '../../runtime/log.ts';
 import { createSlowLook, type SlowLook } from '../../runtime/slow-look.ts';
 import type { AttemptParts } from './attempts.ts';
 import type { ReceiverName } from './delivery.ts';
-import { findDue, findNextReceiver } from './delivery-repository.ts';
+import type { DueDeliveries } from './due-deliveries.ts';
 import { holds, type Receiver } from './receiver.ts';
 
 /** A delivery is only suspected when it is due for longer than this, in microseconds. */
@@ -19,6 +19,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   endpointOf: AttemptParts['endpointOf'];
+  rows: Pick<DueDeliveries, 'findDue' | 'findNextReceiver'>;
   /** The receiver in memory, if it is there. */
   known(name: ReceiverName): Receiver | undefined;
   /** The receivers with pending deliveries that the regular search on nodes has found last. */
@@ -38,16 +39,16 @@ const isMoved = ({ more, reading, queue, nextDueAt }: Receiver, now: number): bo
  * announcement by another node may be lost (`takeUp`); there this looks at what the search has found and not moved.
  */
 export function createOverlooked(parts: Parts): SlowLook {
-  const { database, clock, log, metrics, endpointOf, known, searched, sends, due } = parts;
+  const { database, clock, log, metrics, endpointOf, rows, known, searched, sends, due } = parts;
   async function* withPending(): AsyncGenerator<ReceiverName> {
     if (database.shared) {
       yield* searched();
       return;
     }
-    let found = await findNextReceiver(database.read, { applicationId: '', setting: '' });
+    let found = await rows.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       yield found;
-      found = await findNextReceiver(database.read, found);
+      found = await rows.findNextReceiver(database.read, found);
     }
   }
 
@@ -57,7 +58,7 @@ export function createOverlooked(parts: Parts): SlowLook {
     const receiver = known(name);
     if (receiver && isMoved(receiver, now)) return undefined;
     const held = new Map(receiver?.held); // the outcomes of some may be stored during the read
-    const page = await findDue(database.read, name, now - LATE_MICROS, held.size + 1);
+    const page = await rows.findDue(database.read, name, now - LATE_MICROS, held.size + 1);
     const found = page.find((one) => !holds({ held }, one) && !(receiver && holds(receiver, one)));
     // The deliveries of an application that is being removed are removed, and not sent.
     if (!found || (await endpointOf(name.applicationId, name.setting)).leaves) return undefined;

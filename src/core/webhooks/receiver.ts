@@ -1,7 +1,6 @@
 import type { Micros } from '../../runtime/units.ts';
 import type { Kind } from './attempt-slots.ts';
-import type { ReceiverName } from './delivery.ts';
-import type { Delivery } from './delivery-repository.ts';
+import type { Delivery, ReceiverName } from './delivery.ts';
 
 /**
  * The state in memory of one receiver (one setting of one application). All its deliveries are rows of the database;

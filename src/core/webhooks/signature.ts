@@ -1,32 +1,35 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createPrivateKey, createSecretKey, type KeyObject, sign } from 'node:crypto';
 
-/** The most keys that are kept in memory in the forms that signing needs; above it the oldest is dropped. */
+/** The most keys that are kept in memory in the form that signing needs; above it the oldest is dropped. */
 const KEPT = 10_000;
-const PREFIX = 'whsec_';
-
-/** An authenticationKey in the two forms that signing needs. */
-interface Prepared {
-  /** The bytes that the base64 of the key encodes, for the signature of Standard Webhooks. */
-  bytes: KeyObject;
-  /** The key as text, for `x-notification-key`. */
-  text: KeyObject;
-}
+/** A key that the receiver shares, and the private half of a key pair of which the receiver has the public one. */
+export const SHARED_PREFIX = 'whsec_';
+export const PRIVATE_PREFIX = 'whsk_';
 
 /**
- * Turns a key into the forms that signing needs. A key is `whsec_` and base64 (op 3); throws when it has another form.
+ * Turns a key into the form that signing needs. A key is `whsec_` and the base64 of its bytes (op 3), or `whsk_` and the base64
+ * of a private Ed25519 key (PKCS 8); throws when it has another form.
  */
-function prepare(key: string): Prepared {
-  const encoded = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : '';
+function prepare(key: string): KeyObject {
+  const isPrivate = key.startsWith(PRIVATE_PREFIX);
+  const prefix = isPrivate ? PRIVATE_PREFIX : SHARED_PREFIX;
+  const encoded = key.startsWith(prefix) ? key.slice(prefix.length) : '';
   const bytes = Buffer.from(encoded, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== encoded) throw new Error('an authenticationKey is malformed');
-  return { bytes: createSecretKey(bytes), text: createSecretKey(key, 'utf8') };
+  return isPrivate ? createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' }) : createSecretKey(bytes);
+}
+
+/** The signature of a text in the form of Standard Webhooks: `v1` with a shared key, `v1a` with a private one. */
+function signatureOf(key: KeyObject, text: string): string {
+  if (key.type === 'private') return `v1a,${sign(null, Buffer.from(text, 'utf8'), key).toString('base64')}`;
+  return `v1,${createHmac('sha256', key).update(text, 'utf8').digest('base64')}`;
 }
 
 /** Signs notifications. Keeps keys in the form that signing needs, so that each key is converted once. */
 export function createSigner() {
-  const known = new Map<string, Prepared>();
+  const known = new Map<string, KeyObject>();
 
-  function preparedOf(key: string): Prepared {
+  function preparedOf(key: string): KeyObject {
     const kept = known.get(key);
     if (kept) return kept;
     const prepared = prepare(key);
@@ -37,8 +40,8 @@ export function createSigner() {
 
   /**
    * Returns the headers with which a receiver verifies a notification: the signatures of Standard Webhooks over
-   * `id.timestamp.body`, one per key, the current key's first; and `x-notification-key`, the hexadecimal HMAC-SHA256 of the
-   * raw body, keyed by the current authenticationKey as text. Throws when a key is malformed, or there is none.
+   * `id.timestamp.body`, one per key, the current key's first. No other header is made from a key, because a signature
+   * without the time could be replayed for ever. Throws when a key is malformed, or there is none.
    */
   return function signedHeaders(
     id: string,
@@ -46,18 +49,14 @@ export function createSigner() {
     body: string,
     keys: readonly string[],
   ): Record<string, string> {
-    const [authenticationKey] = keys;
-    if (authenticationKey === undefined) throw new Error('no key to sign with');
+    if (keys.length === 0) throw new Error('no key to sign with');
     const timestamp = String(Math.floor(nowMicros / 1_000_000));
-    const signatures = keys.map((key) => {
-      const hmac = createHmac('sha256', preparedOf(key).bytes).update(`${id}.${timestamp}.${body}`, 'utf8');
-      return `v1,${hmac.digest('base64')}`;
-    });
+    const text = `${id}.${timestamp}.${body}`;
+    const signatures = keys.map((key) => signatureOf(preparedOf(key), text));
     return {
       'webhook-id': id,
       'webhook-timestamp': timestamp,
       'webhook-signature': signatures.join(' '),
-      'x-notification-key': createHmac('sha256', preparedOf(authenticationKey).text).update(body, 'utf8').digest('hex'),
     };
   };
 }

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Metrics } from '../../metrics.ts';
 import type { ReceiverShare } from '../../platform/cluster/partitions.ts';
-import type { Database } from '../../platform/database/sql.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { createIdle } from '../../runtime/idle.ts';
@@ -10,8 +10,15 @@ import type { Log } from '../../runtime/log.ts';
 import { NO_TRACING, type Tracing } from '../../runtime/tracing.ts';
 import { type AttemptSlot, createAttemptSlots } from './attempt-slots.ts';
 import { type AttemptParts, type Concluded, createAttempts } from './attempts.ts';
-import type { ReceiverName } from './delivery.ts';
-import * as repository from './delivery-repository.ts';
+import {
+  type Delivery,
+  type EndpointId,
+  isEndpoint,
+  type ReceiverName,
+  type UrlSetting,
+  type WebhookEvent,
+} from './delivery.ts';
+import { createDueDeliveries, type DeliveryRows } from './due-deliveries.ts';
 import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
@@ -19,6 +26,7 @@ import type { KeptConnections } from './http/kept-connections.ts';
 import { createSender } from './http/sender.ts';
 import { createIntake, READ_PAUSE_MICROS } from './intake.ts';
 import { createReceiverHours } from './log/receiver-hours.ts';
+import { createNotices } from './notices.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { createOverlooked } from './overlooked.ts';
 import {
@@ -38,10 +46,26 @@ import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
 import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 
-type Delivery = repository.Delivery;
-
 /** Milliseconds that receivers have to leave for another node: an attempt's 15 s, and the time to store its outcome. */
 const HAND_OVER_MS = 20_000;
+
+/** The outcome of an attempt for an endpoint, or for the URL of a setting. */
+type ConcludedFor<Name> = Concluded & { setting: Name };
+
+const isForEndpoint = (outcome: Concluded): outcome is ConcludedFor<EndpointId> => isEndpoint(outcome.setting);
+
+/** The endpoints of applications, which are receivers beside the URLs of settings. */
+export interface EndpointReceivers {
+  rows: DeliveryRows<EndpointId>;
+  /** Stores how endpoints answer, before the outcomes of their attempts are stored. */
+  concluded(unit: UnitOfWork, batch: readonly ConcludedFor<EndpointId>[]): Promise<void>;
+  /** Lets the events go on that waited for those of the batch, behind their outcomes. */
+  release(unit: UnitOfWork, batch: readonly ConcludedFor<EndpointId>[]): Promise<void>;
+  /** Finds the endpoints of this node. */
+  takeUp(): Promise<void>;
+  /** Called when something has changed about an endpoint of this node. */
+  heard(endpoint: { applicationId: string; endpointId: EndpointId }): void;
+}
 
 interface Options {
   database: Database;
@@ -54,14 +78,17 @@ interface Options {
   trust: Pick<ClockTrust, 'latest'>;
   /** Returns the URL of a receiver and the keys that sign; called at every attempt. */
   endpointOf: AttemptParts['endpointOf'];
+  endpoints: EndpointReceivers;
   /** Finds the application that is notified of a failing receiver. Throws APPLICATION_UNREGISTERED. */
-  findApplication: Parameters<typeof createEndpointEvents>[0]['findApplication'];
+  findApplication: Parameters<typeof createNotices>[0]['findApplication'];
   /** Tells which receivers belong to this node. */
   share: ReceiverShare;
   /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** The setting LAPEL_WEBHOOK_DIRECT: whether messages go the direct way; otherwise Node's own client sends them. */
   direct: boolean;
+  /** Called after the commit of an event. */
+  appended(event: Pick<WebhookEvent, 'applicationId' | 'deviceId' | 'type'>): void;
   /** Bounds the idle connections to receivers. */
   kept: KeptConnections;
   /** The setting LAPEL_WEBHOOKS_HELD: whether deliveries are only stored. */
@@ -88,15 +115,24 @@ export function createWebhooks(options: Options) {
   const { database, clock, ids, log, metrics, endpointOf, findApplication, share } = options;
   const { timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ ...options, timeoutMs });
-  const recording = createRecording({ clock, ids, metrics, accept });
-  const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
-  const failures = createFailures({ database, endpoints });
+  const rows = createDueDeliveries(options.endpoints.rows);
+  const recording = createRecording({ clock, ids, metrics, accept, appended: options.appended });
+  const notices = createNotices({ clock, findApplication, record: recording.record });
+  const failures = createFailures({
+    database,
+    endpoints: createEndpointEvents({ clock, notices }),
+  });
   const hours = createReceiverHours(options);
   const writer = createOutcomeWriter<Concluded>({
     database,
     clock,
     log,
-    also: failures.write,
+    also,
+    saveOutcome: rows.saveOutcome,
+    behind(unit, batch) {
+      const ofEndpoints = batch.filter(isForEndpoint);
+      return ofEndpoints.length === 0 ? undefined : options.endpoints.release(unit, ofEndpoints);
+    },
     written,
     rested: checkIdle,
   });
@@ -119,9 +155,10 @@ export function createWebhooks(options: Options) {
     maySend: () => !aborted,
     lateOf: slots.lateOf,
   });
-  const intake = createIntake({ database, clock, log, receivers, timer, pump, rested: checkIdle });
+  const intake = createIntake({ database, clock, log, rows, receivers, timer, pump, rested: checkIdle });
   const slowLook = createOverlooked({
     ...options,
+    rows,
     searched: intake.searched,
     known: receivers.known,
     sends: (name) => running && !receivers.isElsewhere(name),
@@ -208,6 +245,14 @@ export function createWebhooks(options: Options) {
     receivers.forget(receiver);
   }
 
+  /** Stores what the outcomes of a batch say of their receivers. */
+  function also(unit: UnitOfWork, batch: readonly Concluded[]): Promise<void>[] | undefined {
+    const ofEndpoints = batch.filter(isForEndpoint);
+    if (ofEndpoints.length === 0) return failures.write(unit, batch as readonly ConcludedFor<UrlSetting>[]);
+    const others = batch.filter((one): one is ConcludedFor<UrlSetting> => !isForEndpoint(one));
+    return [...(failures.write(unit, others) ?? []), options.endpoints.concluded(unit, ofEndpoints)];
+  }
+
   /** Forgets deliveries whose outcome could not be stored before their receivers go to another node. */
   function giveUp(leaving: readonly Receiver[]): void {
     let deliveries = 0;
@@ -235,6 +280,7 @@ export function createWebhooks(options: Options) {
     if (!running) return;
     await failures.load();
     await intake.search();
+    await options.endpoints.takeUp();
   }
 
   function due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
@@ -242,7 +288,12 @@ export function createWebhooks(options: Options) {
       if (told !== 'passed on') share.tell(name, told === 'by another');
       return;
     }
+    const { applicationId, setting } = name;
     const receiver = receivers.of(name);
+    if (isEndpoint(setting) && told !== 'here') {
+      options.endpoints.heard({ applicationId, endpointId: setting });
+      dropQueue(receiver);
+    }
     receiver.more = true;
     pump(receiver);
   }
@@ -251,11 +302,27 @@ export function createWebhooks(options: Options) {
     /** The functions that store deliveries in units of work; see recording.ts. */
     ...recording,
 
+    /** Tells applications how their receivers do. */
+    notices,
+
+    /** Called after the commit of a new delivery to an endpoint of this node, which is due at a time. */
+    offer(name: ReceiverName, delivery: Delivery, dueAt: number): void {
+      if (!running) return;
+      if (dueAt > clock.now()) timer.schedule(receivers.of(name), dueAt);
+      else accept(name, delivery);
+    },
+
     /**
      * Called after a commit that made existing deliveries due again, or when another node says that deliveries of a
      * receiver are due.
      */
     due,
+
+    /** Reads what waits for an endpoint again, after a change of it: some may be skipped, or wait for others now. */
+    changed(name: ReceiverName): void {
+      if (!receivers.isElsewhere(name)) dropQueue(receivers.of(name));
+      due(name);
+    },
 
     async start(): Promise<void> {
       if (options.held) {
@@ -265,8 +332,8 @@ export function createWebhooks(options: Options) {
       running = true;
       const now = options.trust.latest(); // a clock that is behind makes no retry due early
       const latest = now + LATEST_ATTEMPT_MICROS;
-      if (await repository.isPutOff(database.read, latest)) {
-        const pulled = await database.transact((unit) => repository.pullDown(unit, now, latest), { pace: 'soon' });
+      if (await rows.isPutOff(database.read, latest)) {
+        const pulled = await database.transact((unit) => rows.pullDown(unit, now, latest), { pace: 'soon' });
         log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
       }
       timer.start();

@@ -2,6 +2,7 @@ import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AuditObject } from '../../core/audit/audit-repository.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { NamedEntry } from '../../views/audit.ts';
+import { sentenceOf } from '../../views/change-sentences.ts';
 import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -14,7 +15,7 @@ type Services = Pick<AdminServices, 'audit' | 'auditNames'>;
 export function auditBody(named: NamedEntry): SchemaTypes['admin/audit-entry'] {
   const { at, actorKind, actorName, displayName, personId, personName: _, tokenName, ...entry } = named;
   const actor = { kind: actorKind, name: actorName, displayName, personId, token: tokenName };
-  return { ...entry, at: toUtc(at), actor };
+  return { ...entry, at: toUtc(at), actor, sentence: sentenceOf(named) };
 }
 
 /** Reads `KIND:ID`, which its schema has checked. */

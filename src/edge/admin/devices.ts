@@ -8,12 +8,15 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
-type Services = Pick<AdminServices, 'devices' | 'formatTime'>;
+type Services = Pick<AdminServices, 'devices' | 'formatTime' | 'settings'>;
 
 const issuedBody = (issued: CertifiedDevice['issued']): DeviceAnswer['issuedCertificate'] =>
   issued && { fingerprint: issued.fingerprint, authorityId: issued.authorityId, expiresAt: toUtc(issued.until) };
 
-function deviceBody(device: CertifiedDevice, formatTime: (micros: number) => string): DeviceAnswer {
+function deviceBody(
+  device: CertifiedDevice,
+  { formatTime, settings }: Pick<Services, 'formatTime' | 'settings'>,
+): DeviceAnswer {
   return {
     deviceId: device.deviceId,
     developerId: device.developerId,
@@ -23,6 +26,7 @@ function deviceBody(device: CertifiedDevice, formatTime: (micros: number) => str
     hardwareProperties: device.hardwareProperties as DeviceAnswer['hardwareProperties'],
     blocked: device.blocked,
     certificates: device.certificate === null ? 'any' : device.certificate === '' ? 'none' : 'named',
+    clientCa: settings.some(({ name, isSet }) => name === 'LAPEL_MQTT_CLIENT_CA' && isSet),
     certificateFingerprint: device.certificate || null,
     credentialOfferedAt: device.credentialOfferedAt === null ? null : formatTime(device.credentialOfferedAt),
     issuedCertificate: issuedBody(device.issued),
@@ -40,9 +44,9 @@ export async function registerDevice(
   return { status: 201, headers: NO_STORE, body: registered };
 }
 
-export async function listDevices({ devices, formatTime }: Services, input: List<'developerId'>): Promise<Answer> {
+export async function listDevices({ devices, ...shown }: Services, input: List<'developerId'>): Promise<Answer> {
   const page = await devices.list(input.params.developerId, input.query);
-  const rows = page.devices.map((device) => deviceBody(device, formatTime));
+  const rows = page.devices.map((device) => deviceBody(device, shown));
   return {
     status: 200,
     headers: nextPage(input, input.query, page.total),
@@ -50,18 +54,18 @@ export async function listDevices({ devices, formatTime }: Services, input: List
   };
 }
 
-export async function readDevice({ devices, formatTime }: Services, { params }: At<'deviceId'>): Promise<Answer> {
-  return { status: 200, body: deviceBody(await devices.find(params.deviceId), formatTime) };
+export async function readDevice({ devices, ...shown }: Services, { params }: At<'deviceId'>): Promise<Answer> {
+  return { status: 200, body: deviceBody(await devices.find(params.deviceId), shown) };
 }
 
 export async function updateDevice(
-  { devices, formatTime }: Services,
+  { devices, ...shown }: Services,
   { params, body, changed }: At<'deviceId', 'admin/device-update'>,
 ): Promise<Answer> {
   const before = await devices.find(params.deviceId);
   const after = await devices.update(params.deviceId, body);
   await changed(changedValues(before, after));
-  return { status: 200, body: deviceBody(after, formatTime) };
+  return { status: 200, body: deviceBody(after, shown) };
 }
 
 export async function deleteDevice(

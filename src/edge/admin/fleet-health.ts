@@ -1,6 +1,6 @@
 import type { AlarmList, FleetHealth, NodeList } from '@lapel/schemas/contracts/types';
 import { toUtc } from '../../runtime/clock.ts';
-import { nothingYet, routesOf, STEPS, sumOf, timesOfStep } from '../../views/service-figures.ts';
+import { nothingYet, operationsOf, routesOf, STEPS, sumOf, timesOfStep } from '../../views/service-figures.ts';
 import type { NodeView } from '../../views/service-state.ts';
 import { momentOf } from '../http/moment.ts';
 import type { Answer } from '../http/route.ts';
@@ -25,6 +25,7 @@ export async function readFleetHealth(
     accepted: all.accepted,
     steps: STEPS.map((step) => ({ step, waiting: waiting[step], ...timesOfStep(all, step) })),
     routes: routesOf(all),
+    operations: operationsOf(all),
     points: points.map(({ at, figures: of }) => {
       const routes = Object.values(of.routes);
       return {
@@ -42,10 +43,10 @@ export async function readFleetHealth(
   return { status: 200, body };
 }
 
-/** Lists what must be mended. */
+/** Lists what must be mended, with the verdict on the whole. */
 export async function listAlarms({ serviceState, readiness, clock }: Services): Promise<Answer> {
-  const alarms = await serviceState.alarms(await readiness.problems(), readiness.notes());
-  const body: AlarmList = { at: toUtc(clock.now()), alarms };
+  const { alarms, verdict } = await serviceState.alarms(await readiness.problems(), readiness.notes());
+  const body: AlarmList = { at: toUtc(clock.now()), verdict, alarms };
   return { status: 200, body };
 }
 

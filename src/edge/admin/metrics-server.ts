@@ -4,7 +4,7 @@ import { routesOf } from '../http/route.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import type { AdminServices } from './services.ts';
 
-type Services = Pick<AdminServices, 'metrics' | 'metricsText' | 'readiness'>;
+type Services = Pick<AdminServices, 'metrics' | 'metricsText' | 'readiness' | 'signs'>;
 interface Parts extends ListenerParts, Services {
   metrics: ListenerParts['metrics'];
   /** The host names that requests may have in `Host`, as for administration. */

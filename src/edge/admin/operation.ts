@@ -17,11 +17,11 @@ export function readHealth(): Answer {
 
 /**
  * The answer of `/readyz`: 200 when a load balancer should send requests to this process, else 503 with the problems.
- * `notes` are what a person must look at meanwhile.
+ * `notes` are what a person must look at meanwhile, among them the conditions of this node.
  */
-export async function readReadiness({ readiness }: Pick<AdminServices, 'readiness'>): Promise<Answer> {
+export async function readReadiness({ readiness, signs }: Pick<AdminServices, 'readiness' | 'signs'>): Promise<Answer> {
   const problems = await readiness.problems();
-  const notes = readiness.notes();
+  const notes = [...readiness.notes(), ...signs().map(({ kind, text }) => ({ part: kind, reason: text }))];
   if (problems.length === 0) return { status: 200, body: { status: 'ok', ...(notes.length > 0 && { notes }) } };
   return { status: 503, body: { status: 'unavailable', problems }, error: new DomainError('NOT_READY') };
 }

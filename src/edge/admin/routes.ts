@@ -2,6 +2,7 @@ import type { Role } from '../../core/people/roles.ts';
 import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
+import { readAlarmReceiver, testAlarmReceiver } from './alarm-receiver.ts';
 import { addCertificate, listCertificates, revokeCertificate } from './application-certificates.ts';
 import { addSecret, endSecret, listSecrets } from './application-secrets.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
@@ -59,6 +60,7 @@ import {
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
 import { createMember, listMembers, revokeMember } from './members.ts';
+import { addDeviceNote, deleteDeviceNote, listDeviceNotes } from './notes.ts';
 import { renewObjectStoreKey } from './object-store-key.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import {
@@ -90,6 +92,7 @@ import {
   readFleetRollout,
   readFleetRolloutResults,
 } from './rollouts.ts';
+import { readDeviceSamples, readFleetSamples } from './samples.ts';
 import { search } from './search.ts';
 import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
@@ -176,6 +179,10 @@ export const ROUTES = [
   route('GET',    '/admin/v1/devices/{deviceId}/connection', ANY, {}, readConnection),
   route('DELETE', '/admin/v1/devices/{deviceId}/connection', SUP, {}, closeConnection),
   route('GET',    '/admin/v1/devices/{deviceId}/story', ANY, { query: 'admin/story-query' }, readDeviceStory),
+  route('GET',    '/admin/v1/devices/{deviceId}/samples', ANY, { query: 'admin/device-samples-query' }, readDeviceSamples),
+  route('GET',    '/admin/v1/devices/{deviceId}/notes', ANY, {}, listDeviceNotes),
+  route('POST',   '/admin/v1/devices/{deviceId}/notes', SUP, { body: 'common/device-note-create', bodyLimit: 65_536 }, addDeviceNote),
+  route('DELETE', '/admin/v1/devices/{deviceId}/notes/{noteId}', SUP, {}, deleteDeviceNote),
   route('GET',    '/admin/v1/devices/{deviceId}/transactions', ANY, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
 
   route('POST',   '/admin/v1/device-actions', OPR, { body: 'admin/device-action-start' }, startDeviceAction),
@@ -185,7 +192,7 @@ export const ROUTES = [
   route('GET',    '/admin/v1/device-actions/{actionId}/devices', ANY, { query: 'admin/action-device-query' }, listDevicesOfAction),
 
   route('GET',    '/admin/v1/rollouts', ANY, { query: 'admin/rollout-query' }, listFleetRollouts),
-  route('GET',    '/admin/v1/rollouts/{rolloutId}', ANY, {}, readFleetRollout),
+  route('GET',    '/admin/v1/rollouts/{rolloutId}', ANY, { query: 'common/rollout-detail-query' }, readFleetRollout),
   route('DELETE', '/admin/v1/rollouts/{rolloutId}', OPR, {}, cancelFleetRollout),
   route('POST',   '/admin/v1/rollouts/{rolloutId}/pause', SUP, {}, pauseFleetRollout),
   route('GET',    '/admin/v1/rollouts/{rolloutId}/devices', ANY, { query: 'rest/rollout-device-query' }, listFleetRolloutDevices),
@@ -229,10 +236,13 @@ export const ROUTES = [
   route('GET',    '/admin/v1/fleet/summary', ANY, {}, readSummary),
   route('GET',    '/admin/v1/fleet/breakdown', ANY, { query: 'admin/fleet-breakdown-query' }, readBreakdown),
   route('GET',    '/admin/v1/fleet/failures', ANY, { query: 'admin/failure-query' }, readFailures),
+  route('GET',    '/admin/v1/fleet/samples', ANY, { query: 'admin/fleet-samples-query' }, readFleetSamples),
   route('GET',    '/admin/v1/fleet/history', ANY, { query: 'admin/fleet-history-query' }, readHistory),
 
   route('GET',    '/admin/v1/fleet/health', ANY, { query: 'admin/fleet-health-query' }, readFleetHealth),
   route('GET',    '/admin/v1/fleet/alarms', ANY, {}, listAlarms),
+  route('GET',    '/admin/v1/alarm-receiver', ANY, {}, readAlarmReceiver),
+  route('POST',   '/admin/v1/alarm-receiver/test', SUP, {}, testAlarmReceiver),
   route('GET',    '/admin/v1/nodes', ANY, {}, listNodes),
 
   route('GET',    '/admin/v1/receivers', ANY, { query: 'admin/receiver-query' }, listReceivers),

@@ -1,6 +1,7 @@
 import type { Contracts, SchemaName } from '@lapel/schemas/contracts/contracts';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Config } from '../../config.ts';
+import type { AlarmSender } from '../../core/alarms/alarm-sender.ts';
 import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
@@ -10,6 +11,7 @@ import type { Authorities } from '../../core/authorities/authorities.ts';
 import type { Core } from '../../core/core.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
+import type { NotesOfDevices } from '../../core/devices/notes.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { Encryption } from '../../core/encryption/encryption.ts';
 import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
@@ -26,9 +28,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
 import type { AuditNames } from '../../views/audit.ts';
+import type { CohortViews } from '../../views/cohorts.ts';
+import type { SignWatch } from '../../views/conditions/sign-watch.ts';
 import type { FindConnection } from '../../views/connection.ts';
 import type { CountContents } from '../../views/contents.ts';
 import type { AllDeliveries } from '../../views/deliveries.ts';
+import type { DeviceSampleViews } from '../../views/device-samples.ts';
 import type { Fleet } from '../../views/devices.ts';
 import type { FailureViews } from '../../views/failures.ts';
 import type { FleetFigures } from '../../views/figures.ts';
@@ -93,6 +98,7 @@ export interface AdminServices {
   rolloutViews: RolloutViews;
   fleet: Fleet;
   statuses: Pick<Statuses, 'find' | 'reported'>;
+  notes: NotesOfDevices;
   /** Finds the connection and session of a device. */
   connection: FindConnection;
   /** The views of transactions of all devices and applications. */
@@ -115,8 +121,16 @@ export interface AdminServices {
   /** How the service works over time, its nodes, and what must be mended. */
   serviceHistory: ServiceHistory;
   serviceState: ServiceState;
+  /** Tells the receiver of LAPEL_ALARM_URL of alarms; undefined without one. */
+  alarmSender: AlarmSender | undefined;
+  /** The conditions that this node has found in its own figures. */
+  signs: SignWatch['known'];
   /** Counts of installations that failed. */
   failures: FailureViews;
+  /** The reports of devices over time, and the days for which it is kept; 0: it is not. */
+  deviceSamples: DeviceSampleViews;
+  cohorts: CohortViews;
+  sampleDays: number;
   /** Figures of this process: the 99th percentile of the time of commits in milliseconds, and the number of nodes. */
   vitals: { commitP99(): number | null; nodes(): number };
   /** Webhook deliveries of all applications, and their receivers. */

@@ -40,6 +40,10 @@ interface Parts {
   oldestInFlight(): number | undefined;
   /** Counts the receivers of webhooks whose last attempt failed. */
   failing(): Promise<number>;
+  /** Counts the endpoints of all applications by state. */
+  endpoints(): Promise<{ enabled: number; down: number; disabled: number }>;
+  /** Counts the deliveries to endpoints that wait. */
+  endpointDeliveries(): Promise<{ pending: number; blocked: number }>;
   /** When the device CA ends that ends first; null without one. */
   deviceCaEnd(): Promise<number | null>;
   /** The entries of the audit log that its receiver does not have yet; undefined without a receiver. */
@@ -66,15 +70,20 @@ export function createSurvey(parts: Parts) {
         parts.failing(),
         auditWaiting(),
         parts.deviceCaEnd(),
+        parts.endpoints(),
+        parts.endpointDeliveries(),
         ...sizes,
       ] as const;
-      const [due, pending, failing, waiting, deviceCaEnd, objects, disk, size] = await Promise.all(looks);
+      const [due, pending, failing, waiting, deviceCaEnd, endpoints, toEndpoints, objects, disk, size] =
+        await Promise.all(looks);
       metrics.commandsDue.set(due.count);
       metrics.oldestCommandDue.set(age(due.oldestAt));
       metrics.oldestCommandInFlight.set(age(parts.oldestInFlight() ?? null));
       metrics.deliveriesPending.set(pending.count);
       metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
       metrics.receiversFailing.set(failing);
+      for (const [state, count] of Object.entries(endpoints)) metrics.endpoints.set({ state }, count);
+      for (const [status, count] of Object.entries(toEndpoints)) metrics.endpointDeliveries.set({ status }, count);
       metrics.auditWaiting.set(waiting?.count ?? 0);
       metrics.oldestAuditWaiting.set(age(waiting?.oldestAt ?? null));
       const { database, log: walBytes, free } = size;

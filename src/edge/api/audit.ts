@@ -1,6 +1,7 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AuditEntry } from '../../core/audit/audit-repository.ts';
 import { toUtc } from '../../runtime/clock.ts';
+import { sentenceOf } from '../../views/change-sentences.ts';
 import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
@@ -8,25 +9,26 @@ import type { ApiServices, Caller } from './services.ts';
 
 type Row = SchemaTypes['rest/own-audit-list']['entries'][number];
 
+const AUTHORS: Readonly<Record<Row['by'], string>> = {
+  application: 'The application',
+  administration: 'Administration',
+  service: 'The service',
+};
+
 /** Makes the entry that an application sees: not who of administration it was, and from where. */
-function ownEntry({
-  auditId,
-  at,
-  actorKind,
-  action,
-  resource,
-  status,
-  details,
-  address,
-  requestId,
-  personName,
-}: AuditEntry): Row {
+function ownEntry(entry: AuditEntry, applicationId: string): Row {
+  const { auditId, at, actorKind, action, resource, status, details, address, requestId, personName } = entry;
+  const objects = [{ kind: 'application', id: applicationId, name: 'this application' }] as const;
   const by = actorKind === 'application' || actorKind === 'service' ? actorKind : 'administration';
   return {
     auditId,
     at: toUtc(at),
     by,
     person: by === 'application' ? personName : null,
+    sentence: sentenceOf(
+      { ...entry, displayName: null, objects },
+      (by === 'application' ? personName : null) ?? AUTHORS[by],
+    ),
     action,
     resource,
     status,
@@ -54,6 +56,6 @@ export async function listOwnAudit(
     about: { kind: 'application', id: params.applicationId },
     offset: 0,
   });
-  const body: SchemaTypes['rest/own-audit-list'] = { entries: rows.map(ownEntry) };
+  const body: SchemaTypes['rest/own-audit-list'] = { entries: rows.map((row) => ownEntry(row, params.applicationId)) };
   return { status: 200, headers: next ? nextPageAfter(input, query, next) : {}, body };
 }

@@ -8,8 +8,11 @@ import { type Caller, seesKey } from './services.ts';
  * Commands to devices are not among them: they are recorded as transactions.
  */
 const OWN = 'svc:application:write';
-/** Rollouts change many devices, and so are recorded, too. */
+/** Consumers are moved all the time, while events are read: that is no change of the application. */
+const CONSUMERS = '/v1/applications/{applicationId}/events/consumers';
+/** Rollouts change many devices, and notes are deleted by others than their authors, so both are recorded, too. */
 const ROLLOUTS = '/v1/applications/{applicationId}/rollouts';
+const NOTES = '/v1/applications/{applicationId}/devices/{deviceId}/notes';
 
 /**
  * Records the changes that an application makes to itself in the audit log, and reads of its key.
@@ -21,8 +24,11 @@ export const createApiChanges = ({
   audit: Pick<Audit, 'begin'>;
   secretReads: SecretReads;
 }): Changes<Caller> => ({
-  has: ({ method, path, scope, showsSecret = false }) =>
-    showsSecret || (method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS))),
+  has({ method, path, scope, showsSecret = false }) {
+    if (showsSecret) return true;
+    if (method === 'GET' || (method === 'PUT' && path.startsWith(CONSUMERS))) return false;
+    return scope === OWN || path.startsWith(ROLLOUTS) || path.startsWith(NOTES);
+  },
   begin({ caller, ...change }) {
     const { applicationId, authenticationKey, member } = caller;
     const person = member && { personId: member.memberId, name: member.name, tokenName: null };

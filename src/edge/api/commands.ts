@@ -9,13 +9,14 @@ type Services = Pick<ApiServices, 'transactions'>;
 type AtDevice<Body, Query> = Input<{ applicationId: string; deviceId: string }, Body, Query>;
 type Asked<Name extends Operation> = Extract<Request, { operation: Name }>['asked'];
 
-type TermsQuery = SchemaTypes['rest/terms-query'];
+type TermsQuery = SchemaTypes['rest/network-query'];
 
 /** The terms that a query names. `supersede=false` is the default, so it is no term. */
-const termsOf = ({ expireIn, answerWithin, supersede }: TermsQuery): Terms => ({
+const termsOf = ({ expireIn, answerWithin, supersede, revertAfter }: TermsQuery): Terms => ({
   ...(expireIn !== undefined && { expireIn }),
   ...(answerWithin !== undefined && { answerWithin }),
   ...(supersede === 'true' && { supersede: true }),
+  ...(revertAfter !== undefined && { revertAfter }),
 });
 
 /** Makes the handler of an operation whose parameters are in the body. Its function name is that of the operation. */

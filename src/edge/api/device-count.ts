@@ -1,5 +1,6 @@
 import type { DeviceCount } from '@lapel/schemas/contracts/types';
 import { readSelector } from '../../core/selection/read-selector.ts';
+import type { SelectionCount } from '../../core/selection/selection.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
 
@@ -22,12 +23,14 @@ export async function countDevices(
   const { devices, versionsOf = devices.package } = body;
   const selector = readSelector(devices, clock.now());
   const count = await selection.count(params.applicationId, selector, versionsOf);
-  const answer: DeviceCount = {
-    matching: count.matching,
-    connected: count.connected,
-    estimate: count.isEstimate,
-    ...(versionsOf !== undefined && { versions: mostFrequent(count.versions) }),
-    firmwareVersions: mostFrequent(count.firmwareVersions),
-  };
-  return { status: 200, body: answer };
+  return { status: 200, body: countAnswer(count, versionsOf !== undefined) };
 }
+
+/** A count as the API shows it; `hasVersions`: with the versions of a package. */
+export const countAnswer = (count: SelectionCount, hasVersions: boolean): DeviceCount => ({
+  matching: count.matching,
+  connected: count.connected,
+  estimate: count.isEstimate,
+  ...(hasVersions && { versions: mostFrequent(count.versions) }),
+  firmwareVersions: mostFrequent(count.firmwareVersions),
+});

@@ -6,7 +6,7 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtMember, Caller } from './services.ts';
 
-type Services = Pick<ApiServices, 'members'>;
+type Services = Pick<ApiServices, 'members' | 'developers'>;
 
 /**
  * Lets only the admin of a developer through: a thief with the secret of an application must not let people in, whose
@@ -20,11 +20,13 @@ function requireAdmin({ member, developerId, applicationId }: Caller): string {
 }
 
 /** Reads whose token it is, and what it permits. */
-export function readOwnAccess(_: unknown, { params, caller }: AtApplication): Answer {
-  const { member, developerId, scopes } = caller;
+export async function readOwnAccess({ developers }: Services, { params, caller }: AtApplication): Promise<Answer> {
+  const { name, member, developerId, scopes } = caller;
   const body: SchemaTypes['rest/own-access'] = {
     applicationId: params.applicationId,
+    applicationName: name,
     developerId,
+    developerName: (await developers.find(developerId)).name,
     scopes: [...scopes],
     member: member
       ? { memberId: member.memberId, name: member.name, role: member.role, expiresAt: toUtc(member.expiresAt) }

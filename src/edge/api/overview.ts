@@ -1,6 +1,12 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
-import type { OwnDeviceQuery, OwnInstallationQuery, OwnTransactionQuery } from '@lapel/schemas/contracts/types';
+import type {
+  OwnDeviceQuery,
+  OwnInstallationQuery,
+  OwnTransactionQuery,
+  SchemaTypes,
+} from '@lapel/schemas/contracts/types';
 import type { Application } from '../../core/applications/application-repository.ts';
+import { toUtc } from '../../runtime/clock.ts';
 import { cursorOf, deviceRow, readFleetQuery } from '../../views/device-row.ts';
 import { installationBody } from '../../views/installation-body.ts';
 import { transactionDetail } from '../../views/transaction-detail.ts';
@@ -12,9 +18,20 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
 
-type Services = Pick<ApiServices, 'fleet' | 'clock' | 'overview' | 'software' | 'installations'>;
+type Services = Pick<ApiServices, 'fleet' | 'ownFleet' | 'clock' | 'overview' | 'software' | 'installations'>;
 
 type Own<Params, Query = unknown> = Input<{ applicationId: string } & Params, unknown, Query, Application>;
+
+/** Summarizes the devices and the commands of the application. */
+export async function readFleet({ ownFleet }: Services, { params }: Own<unknown>): Promise<Answer> {
+  const { at, commands, ...found } = await ownFleet(params.applicationId);
+  const body: SchemaTypes['rest/own-fleet'] = {
+    at: toUtc(at),
+    ...found,
+    commands: { ...commands, failedSince: toUtc(commands.failedSince) },
+  };
+  return { status: 200, body };
+}
 
 /** Lists the devices that are activated, or being activated, for the application. */
 export async function listOwnDevices({ fleet, clock }: Services, input: Own<unknown, OwnDeviceQuery>): Promise<Answer> {

@@ -12,11 +12,28 @@ import { readFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { readDocs } from './docs.ts';
+import {
+  cancelReplay,
+  createEndpoint,
+  deleteEndpoint,
+  listEndpointDeliveries,
+  listEndpoints,
+  readEndpoint,
+  replaceEndpointSecret,
+  skipEndpointDelivery,
+  startReplay,
+  testEndpoint,
+  updateEndpoint,
+} from './endpoints.ts';
 import { enrolDevice, renewCertificate } from './enrolments.ts';
+import { deleteConsumer, listConsumers, listEvents, moveConsumer, readConsumer } from './events.ts';
 import { readFeed } from './feed.ts';
 import { createMember, listMembers, readOwnAccess, revokeMember } from './members.ts';
-import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
+import { addDeviceNote, deleteDeviceNote, listDeviceNotes } from './notes.ts';
+import { listInstallations, listOwnDevices, listOwnTransactions, readFleet, readOwnTransaction } from './overview.ts';
 import { listOwnBinaryWarnings, listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
+import { revertRollout } from './rollout-revert.ts';
+import { startRollout } from './rollout-start.ts';
 import {
   approveRollout,
   cancelRollout,
@@ -27,7 +44,6 @@ import {
   readRolloutResults,
   resumeRollout,
   retryRollout,
-  startRollout,
   updateRollout,
 } from './rollouts.ts';
 import type { ApiServices, Caller } from './services.ts';
@@ -76,22 +92,27 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query', costly: true }, listStatuses), // op 8
   route('POST',   '/v1/applications/{applicationId}/devices/count', C, { body: 'rest/device-count-request', costly: true }, countDevices),
   route('PATCH',  '/v1/applications/{applicationId}/devices/tags', D, { body: 'rest/tagging', costly: true }, updateTagsOfMany),
+  route('GET',    '/v1/applications/{applicationId}/fleet', C, { costly: true }, readFleet),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/tags', C, {}, readTags),
   route('PATCH',  '/v1/applications/{applicationId}/devices/{deviceId}/tags', D, { body: 'common/tag-patch', bodyLimit: 65_536 }, updateTags),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/notes', C, {}, listDeviceNotes),
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/notes', D, { body: 'common/device-note-create', bodyLimit: 65_536 }, addDeviceNote),
+  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}/notes/{noteId}', D, {}, deleteDeviceNote),
   route('POST',   '/v1/applications/{applicationId}/rollouts', D, { body: 'rest/rollout-create', costly: true }, startRollout),
   route('GET',    '/v1/applications/{applicationId}/rollouts', C, { query: 'rest/rollout-query', costly: true }, listRollouts),
-  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}', C, { costly: true }, readRollout),
+  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}', C, { query: 'common/rollout-detail-query', costly: true }, readRollout),
   route('PATCH',  '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, { body: 'rest/rollout-update', bodyLimit: 65_536 }, updateRollout),
   route('DELETE', '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, {}, cancelRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/pause', D, {}, pauseRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', D, {}, resumeRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, { body: 'rest/rollout-approval', bodyLimit: 65_536, bodyOptional: true }, approveRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyLimit: 65_536, bodyOptional: true }, retryRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/revert', D, { body: 'rest/rollout-revert', bodyLimit: 65_536, bodyOptional: true, costly: true }, revertRollout),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'rest/rollout-device-query', costly: true }, listRolloutDevices),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/results', C, { costly: true }, readRolloutResults),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/terms-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/terms-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/network-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/network-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { query: 'rest/terms-query', body: 'rest/language-setting' }, command('setLanguage')),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', C, { query: 'rest/connectivity-query', name: 'readConnectivity' }, commandOfQuery('getConnectivityState')),
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { query: 'rest/terms-query', body: 'rest/connectivity-state', name: 'changeConnectivity' }, command('setConnectivityState')),
@@ -113,6 +134,22 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', A, { query: 'rest/own-installation-query', costly: true }, listInstallations),
 
   route('GET',    '/v1/applications/{applicationId}/audit', A, { query: 'rest/own-audit-query', costly: true }, listOwnAudit),
+  route('GET',    '/v1/applications/{applicationId}/events', A, { query: 'rest/event-list-query' }, listEvents),
+  route('GET',    '/v1/applications/{applicationId}/events/consumers', A, {}, listConsumers),
+  route('GET',    '/v1/applications/{applicationId}/events/consumers/{consumer}', A, {}, readConsumer),
+  route('PUT',    '/v1/applications/{applicationId}/events/consumers/{consumer}', B, { body: 'rest/event-consumer-update', bodyLimit: 65_536 }, moveConsumer),
+  route('DELETE', '/v1/applications/{applicationId}/events/consumers/{consumer}', B, {}, deleteConsumer),
+  route('GET',    '/v1/applications/{applicationId}/endpoints', A, { costly: true }, listEndpoints),
+  route('POST',   '/v1/applications/{applicationId}/endpoints', B, { body: 'rest/endpoint-create', bodyLimit: 65_536 }, createEndpoint),
+  route('GET',    '/v1/applications/{applicationId}/endpoints/{endpointId}', A, { costly: true }, readEndpoint),
+  route('PATCH',  '/v1/applications/{applicationId}/endpoints/{endpointId}', B, { body: 'rest/endpoint-update', bodyLimit: 65_536 }, updateEndpoint),
+  route('DELETE', '/v1/applications/{applicationId}/endpoints/{endpointId}', B, {}, deleteEndpoint),
+  route('POST',   '/v1/applications/{applicationId}/endpoints/{endpointId}/secret', B, { body: 'rest/endpoint-secret-replace', bodyLimit: 65_536 }, replaceEndpointSecret),
+  route('POST',   '/v1/applications/{applicationId}/endpoints/{endpointId}/test', B, {}, testEndpoint),
+  route('GET',    '/v1/applications/{applicationId}/endpoints/{endpointId}/deliveries', A, { query: 'rest/endpoint-delivery-list-query', costly: true }, listEndpointDeliveries),
+  route('POST',   '/v1/applications/{applicationId}/endpoints/{endpointId}/deliveries/{sequence}/skip', B, {}, skipEndpointDelivery),
+  route('POST',   '/v1/applications/{applicationId}/endpoints/{endpointId}/replay', B, { body: 'rest/replay-request', bodyLimit: 65_536, costly: true }, startReplay),
+  route('DELETE', '/v1/applications/{applicationId}/endpoints/{endpointId}/replay', B, {}, cancelReplay),
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', A, {}, readDelivery),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range', bodyLimit: 65_536, costly: true }, redeliverRange),

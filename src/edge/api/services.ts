@@ -4,17 +4,24 @@ import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Application } from '../../core/applications/application-repository.ts';
 import type { Applications } from '../../core/applications/applications.ts';
+import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Devices } from '../../core/devices/devices.ts';
+import type { NotesOfDevices } from '../../core/devices/notes.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
+import type { Endpoints } from '../../core/endpoints/endpoints.ts';
+import type { Replays } from '../../core/endpoints/replays.ts';
 import type { Enrolments } from '../../core/enrolments/enrolments.ts';
 import type { Renewals } from '../../core/enrolments/renewals.ts';
 import type { Member } from '../../core/people/member-repository.ts';
 import type { Members } from '../../core/people/members.ts';
+import type { Doer } from '../../core/rollouts/rollout.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
+import type { Consumers } from '../../core/stream/consumers.ts';
+import type { Stream } from '../../core/stream/stream.ts';
 import type { Transactions } from '../../core/transactions/transactions.ts';
 import type { DeliveryLog } from '../../core/webhooks/log/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -24,6 +31,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { TokenBuckets } from '../../runtime/token-buckets.ts';
 import type { Fleet } from '../../views/devices.ts';
 import type { Installations } from '../../views/installations.ts';
+import type { OwnFleet } from '../../views/own-fleet.ts';
 import type { RolloutViews } from '../../views/rollouts.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { Docs } from '../docs/docs.ts';
@@ -35,6 +43,7 @@ import type { ConsolePages } from '../pages/pages.ts';
 /** The parts that the handlers of the application API use; each handler names the ones that it needs. */
 export interface ApiServices {
   applications: Pick<Applications, 'find' | 'findLive' | 'list' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  developers: Pick<Developers, 'find'>;
   /** The people of developers, whose tokens are accepted in place of access tokens. */
   members: Members;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
@@ -51,9 +60,13 @@ export interface ApiServices {
   devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
   statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
   tags: Pick<TagsOfDevices, 'find' | 'update' | 'updateMany'>;
+  notes: NotesOfDevices;
   /** The devices that selectors match; each call names the application. */
   selection: Pick<Selection, 'page' | 'count'>;
-  rollouts: Pick<Rollouts, 'create' | 'find' | 'pause' | 'resume' | 'approve' | 'cancel' | 'update' | 'retryFailed'>;
+  rollouts: Pick<
+    Rollouts,
+    'create' | 'preview' | 'find' | 'pause' | 'resume' | 'approve' | 'cancel' | 'update' | 'retryFailed' | 'revert'
+  >;
   rolloutViews: RolloutViews;
   contracts: Contracts;
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
@@ -64,11 +77,16 @@ export interface ApiServices {
    */
   fleet: Pick<Fleet, 'list'>;
   overview: Pick<Overview, 'list' | 'find'>;
+  ownFleet: OwnFleet;
   /** The audit log, of which an application sees what concerns it. */
   audit: Pick<Audit, 'list'>;
   installations: Pick<Installations, 'counts' | 'list'>;
   clock: Clock;
   deliveryLog: DeliveryLog;
+  stream: Pick<Stream, 'read' | 'newest' | 'wait'>;
+  consumers: Consumers;
+  endpoints: Endpoints;
+  replays: Replays;
   docs: Docs;
   /** The pages of the console. */
   pages: ConsolePages;
@@ -84,6 +102,9 @@ export interface ApiServices {
 
 /** The caller of this API: the application, and the person of its developer, if the token is one of theirs. */
 export type Caller = Application & { member?: Member; scopes: ReadonlySet<string> };
+
+/** The person who calls, as the history of a rollout keeps them. */
+export const personOf = ({ member }: Caller): Doer | undefined => member && { id: member.memberId, name: member.name };
 
 /** Whether a caller sees the authenticationKey, with which one could sign webhooks. */
 export const seesKey = ({ member }: Caller): boolean => member?.role !== 'reader';
@@ -103,6 +124,13 @@ export type AtApplication<Body extends SchemaName = never, Query extends SchemaN
   Body,
   Query
 >;
+export type AtEndpoint<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string; endpointId: string },
+  Body,
+  Query
+>;
+export type AtEndpointDelivery = At<{ applicationId: string; endpointId: string; sequence: number }>;
+export type AtConsumer<Body extends SchemaName = never> = At<{ applicationId: string; consumer: string }, Body>;
 export type AtDevice<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; deviceId: string },
   Body,
@@ -110,6 +138,7 @@ export type AtDevice<Body extends SchemaName = never, Query extends SchemaName =
 >;
 /** The input of a handler whose path has a device but no application. */
 export type AtOwnDevice = At<{ deviceId: string }>;
+export type AtNote = At<{ applicationId: string; deviceId: string; noteId: string }>;
 export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;
 export type AtRollout<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; rolloutId: string },

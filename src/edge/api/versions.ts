@@ -16,6 +16,8 @@ const versionBody = (row: Version, formatTime: ApiServices['formatTime']): Versi
   package: row.package,
   version: row.version,
   description: row.description,
+  ...(row.revertOf !== null && { revertOf: row.revertOf }),
+  ...(row.requiresFirmware !== null && { requires: { firmwareVersion: row.requiresFirmware } }),
   registerDate: formatTime(row.createdAt),
   updateDate: formatTime(row.updatedAt),
 });
@@ -97,14 +99,19 @@ export async function registerVersion(
   return { status: 201, headers: { Location }, body: versionBody(row, formatTime) };
 }
 
-/** Changes the description of a version (op 18). */
+/** Changes a version (op 18). */
 export async function updateVersion(
   { software, formatTime }: Services,
   { params, caller, body, changed }: AtVersion<'rest/version-update'>,
 ): Promise<Answer> {
-  const { description } = await software.versions.find(caller.developerId, params);
+  const before = await software.versions.find(caller.developerId, params);
   const row = await software.versions.update(caller.developerId, params, body);
-  await changed(changedValues({ description }, { description: row.description }));
+  const values = ({ description, revertOf, requiresFirmware }: Version): object => ({
+    description,
+    revertOf,
+    requiresFirmware,
+  });
+  await changed(changedValues(values(before), values(row)));
   return { status: 200, body: versionBody(row, formatTime) };
 }
 

@@ -1,6 +1,8 @@
 /** The names of files of the site with a form of their own. */
 export const OPEN_API = 'openapi.json';
 export const ASYNC_API = 'asyncapi.json';
+/** The engine of the search, and its index. */
+export const SEARCH = 'search.js';
 export const SEARCH_INDEX = 'search-index.js';
 
 /** The paths of the two documents of the API. */

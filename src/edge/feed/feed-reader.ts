@@ -27,6 +27,8 @@ export interface FeedSources {
   audit(): Promise<object>;
   /** The installation counts of a version, `PACKAGE@VERSION`; undefined when it is unknown. */
   software(name: string, applicationId: string | undefined): Promise<object | undefined>;
+  /** The rollouts with these rolloutIds. */
+  rollouts(rolloutIds: readonly string[], applicationId: string | undefined): Promise<{ key: string; value: object }[]>;
 }
 
 /** The request of a reader: the topics that it wants, and its rights. */
@@ -132,6 +134,11 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return items;
   }
 
+  async function rollouts(): Promise<FeedItem[]> {
+    if (topics.rollouts.size === 0) return [];
+    return (await sources.rollouts([...topics.rollouts], applicationId)).map((row) => ({ topic: 'rollouts', ...row }));
+  }
+
   async function firstTransactions(find = sources.firstTransactions): Promise<FeedItem[]> {
     if (topics.transactions === 'all') return transactionItems(await find(applicationId));
     const some = [...topics.transactions];
@@ -181,7 +188,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
 
   async function snapshot(): Promise<void> {
     const fleet = topics.fleet && applicationId === undefined ? await sources.fleet() : undefined;
-    const states = [await receivers(), await software(), await audit()];
+    const states = [await receivers(), await software(), await rollouts(), await audit()];
     const parts = [await devices([...topics.devices]), await firstTransactions(), ...states];
     const isOwnDevice = await ownDevices();
     // The owners of the devices were not looked up regularly while these messages came, so the messages are not sent.
@@ -247,7 +254,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
       const looked = isSecond ? [...topics.devices] : [...topics.devices].filter((deviceId) => deviceIds.has(deviceId));
       const states = news([
         ...(await devices(looked)),
-        ...(isSecond ? [...(await receivers()), ...(await software()), ...(await audit())] : []),
+        ...(isSecond ? [...(await receivers()), ...(await software()), ...(await rollouts()), ...(await audit())] : []),
       ]);
       const others = isSecond && sources.hasOthers ? await elsewhere(find) : [];
       const items = [...transactionItems(transactions), ...others, ...states];

@@ -9,7 +9,7 @@ import type { FeedSources } from './feed-reader.ts';
 /** Rows that a snapshot has of each list of transactions: as many as the first page of the list. */
 const FIRST = 50;
 
-interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers' | 'audit'> {
+interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers' | 'audit' | 'rollouts'> {
   fleetDevices: Pick<Fleet, 'find'>;
   deviceRow(device: FleetDevice): DeviceRow;
   overview: Pick<Overview, 'list' | 'some'>;
@@ -18,12 +18,13 @@ interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers' | 
 
 /** Reads the rows of the feed in the same way as the lists of the API, so that both show the same. */
 export function createFeedSources(parts: Parts): FeedSources {
-  const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers, audit } = parts;
+  const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers, audit, rollouts } = parts;
   return {
     hasOthers,
     fleet,
     receivers,
     audit,
+    rollouts,
     devices: async (deviceIds) => (await fleetDevices.find(deviceIds)).map(deviceRow),
     transactions: async (transactionIds) =>
       (await overview.some(transactionIds)).map(({ record, warning }) => transactionRow(record, warning)),

@@ -17,7 +17,7 @@ export const FEED_HEADERS = {
 };
 
 export interface FeedItem {
-  topic: 'fleet' | 'devices' | 'transactions' | 'receivers' | 'software' | 'device' | 'audit';
+  topic: 'fleet' | 'devices' | 'transactions' | 'receivers' | 'software' | 'rollouts' | 'device' | 'audit';
   key: string;
   value: object;
 }

@@ -12,19 +12,23 @@ export interface FeedTopics {
   audit: boolean;
   /** The versions of the topic `software`, as `PACKAGE@VERSION`. */
   software: ReadonlySet<string>;
+  /** The rollouts of the topic `rollouts`, by rolloutId. */
+  rollouts: ReadonlySet<string>;
   /** The devices whose messages are shown. */
   messages: ReadonlySet<string>;
 }
 
 /** The most names that a stream may list after each topic. */
-export const MOST_NAMES = { devices: 200, transactions: 200, software: 20, device: 4 } as const;
+export const MOST_NAMES = { devices: 200, transactions: 200, software: 20, rollouts: 4, device: 4 } as const;
 type Named = keyof typeof MOST_NAMES;
 
 const DEVICE = /^\d{15}$/;
+const ROLLOUT = /^rol_[0-9a-f]{32}$/;
 const NAMES: Record<Named, (name: string) => boolean> = {
   devices: (name) => DEVICE.test(name),
   device: (name) => DEVICE.test(name),
   transactions: (name) => /^[1-9]\d{0,15}$/.test(name) && Number.isSafeInteger(Number(name)),
+  rollouts: (name) => ROLLOUT.test(name),
   software: (name) => /^[^@]{1,255}@[^@]{1,255}$/.test(name),
 };
 const WITHOUT_NAMES: ReadonlySet<string> = new Set(['fleet', 'transactions', 'receivers', 'audit']);
@@ -59,6 +63,7 @@ export function readTopics(text: string): FeedTopics {
     devices: new Set(),
     transactions: new Set(),
     software: new Set(),
+    rollouts: new Set(),
     device: new Set(),
   };
   const whole = new Set<string>();
@@ -78,6 +83,7 @@ export function readTopics(text: string): FeedTopics {
     transactions: whole.has('transactions') ? 'all' : new Set([...names.transactions].map(Number)),
     devices: names.devices,
     software: names.software,
+    rollouts: names.rollouts,
     messages: names.device,
   };
 }

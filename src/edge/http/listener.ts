@@ -328,7 +328,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (change && open) open.once('close', () => void change.closed());
     // At shutdown Node closes only idle connections; this header makes it close the others after their answer.
     if (sockets.isLeaving() || given.endless) exchange.headers['Connection'] = 'close';
-    if (given.endless) sockets.markEndless(req.socket);
+    if (given.endless || given.waiting) sockets.markEndless(req.socket);
     if (!send(context, given, exchange.headers)) sockets.waits(req.socket);
     const done = {
       requestId,

@@ -7,6 +7,9 @@ const SCHEMAS: Record<string, SchemaName> = {
   deviceId: 'common/device-id',
   transactionId: 'common/transaction-id',
   deliveryId: 'common/delivery-id',
+  consumer: 'common/consumer-name',
+  endpointId: 'common/endpoint-id',
+  sequence: 'common/event-sequence',
   rolloutId: 'common/rollout-id',
   batchId: 'common/batch-id',
   authorityId: 'common/authority-id',
@@ -17,6 +20,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   secretId: 'common/secret-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
+  noteId: 'common/note-id',
   memberId: 'common/member-id',
   providerId: 'common/provider-id',
   tokenId: 'common/person-token-id',
@@ -24,6 +28,9 @@ const SCHEMAS: Record<string, SchemaName> = {
   package: 'common/package-name',
   version: 'common/version-name',
 };
+
+/** The parameters that are numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['transactionId', 'sequence']);
 
 function isDecodable(text: string): boolean {
   try {
@@ -59,7 +66,7 @@ export function checkPathParameters(
   for (const name in params) {
     const schema = SCHEMAS[name];
     if (schema === undefined) throw new Error(`the path parameter ${name} has no schema`);
-    const value = name === 'transactionId' ? readInteger(params[name]!) : params[name]!;
+    const value = NUMBERS.has(name) ? readInteger(params[name]!) : params[name]!;
     if (!contracts.accepts(schema, value)) {
       details = [...(details ?? []), ...contracts.faults(schema, value, 'pathParameters', name)];
     }

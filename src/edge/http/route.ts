@@ -17,6 +17,8 @@ export interface Answer {
   headers?: Record<string, string | string[]>;
   /** The body is a stream without an end, such as the feed, so shutdown does not wait for it. */
   endless?: true;
+  /** The body is a stream that waits for something to happen, such as the next event, so nobody waits for its end. */
+  waiting?: true;
   /**
    * The error that this answer reports in a form of its own. The listener adds the headers of the error, and logs its
    * code.
@@ -27,7 +29,7 @@ export interface Answer {
 /** The names of the `{parameters}` of a path. */
 type ParameterNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
 export type Parameters<Path extends string> = {
-  [Name in ParameterNames<Path>]: Name extends 'transactionId' ? number : string;
+  [Name in ParameterNames<Path>]: Name extends 'transactionId' | 'sequence' ? number : string;
 };
 
 /**

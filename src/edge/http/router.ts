@@ -29,7 +29,7 @@ interface Parts<Served extends Line> {
 export function createRouter<Served extends Line>({ lines, strictPaths, serve }: Parts<Served>) {
   checkTable(lines);
   const strictPatterns = strictPaths.map(patternOf);
-  const routers = new Map<number, Router>();
+  const routers = new Map<number, ReturnType<Router['routes']>>();
 
   function refuse({ matched = [] }: RouterContext): never {
     const strict = matched.filter(({ path }) => strictPatterns.includes(String(path)));
@@ -40,21 +40,24 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     throw new DomainError('WRONG_URL');
   }
 
-  function routerFor(path: string): Router {
-    const known = routers.get(slashesIn(path));
-    if (known) return known;
+  /** The router of the paths with so many slashes. It is made at its first use, because plain paths do without it. */
+  function routerFor(slashes: number): ReturnType<Router['routes']> | undefined {
+    const known = routers.get(slashes);
+    const own = known ? [] : lines.filter(({ path }) => slashesIn(path) === slashes);
+    if (own.length === 0) return known;
     const router = new Router({ exclusive: 'specificity', sensitive: true, strict: true });
     router.on('not-found', refuse);
-    routers.set(slashesIn(path), router);
-    return router;
+    for (const line of own) {
+      const layer = router.register(patternOf(line.path), [line.method], (context) =>
+        serve(context, line, context.params),
+      );
+      layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // by default the router would answer HEAD wherever it has GET
+    }
+    const made = router.routes();
+    routers.set(slashes, made);
+    return made;
   }
 
-  for (const line of lines) {
-    const layer = routerFor(line.path).register(patternOf(line.path), [line.method], (context) =>
-      serve(context, line, context.params),
-    );
-    layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // by default the router would answer HEAD wherever it has GET
-  }
   const own = lines.filter(({ below }) => !below).map(({ path }) => path.split('/'));
   const isOwn = (path: string): boolean => {
     const segments = path.split('/');
@@ -72,10 +75,9 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     return method === tree.method || (tree.head && method === 'HEAD') ? tree : undefined;
   }
   const plainRoute = createPlainRoutes(lines);
-  const dispatchers = new Map([...routers].map(([slashes, router]) => [slashes, router.routes()]));
 
   async function ask(context: Context, path: string): Promise<void> {
-    const dispatch = path === '' ? undefined : dispatchers.get(slashesIn(path));
+    const dispatch = path === '' ? undefined : routerFor(slashesIn(path));
     if (!dispatch) throw new DomainError('WRONG_URL');
     const routed = context as RouterContext;
     routed.newRouterPath = path; // the path as it was received, which Koa would otherwise decode from the URL again

@@ -21,7 +21,6 @@ interface InnerClient {
   resume(): void;
   _authorized: boolean;
   _keepaliveInterval: number;
-  _keepaliveTimer: NodeJS.Timeout;
   waitForDrain(written: (error?: Error | null) => void): void;
   version: number;
   _nextBatch: (error?: Error | null) => void;
@@ -126,6 +125,41 @@ interface TakenReading {
 }
 
 /**
+ * Replaces what Aedes does when the keep-alive interval has ended, and returns the function that begins the interval
+ * again. A process that stood still for that long (a machine that was suspended) has not read what came meanwhile:
+ * timers run before sockets are read, and the first turn of the event loop after a stop may read only some of them. So
+ * it listens a moment longer. Aedes counts from the CONNECT, but reads no packet until the login has ended; so the
+ * interval begins with the end of the login, however long the store took for it.
+ */
+function takeKeepAlive(inner: InnerClient, silent: () => void): () => void {
+  /** Whether a packet has arrived since the interval ended. */
+  let isAlive = false;
+  let timer: NodeJS.Timeout | null = null;
+  const ended = (): void => {
+    isAlive = false;
+    setTimeout(() => {
+      if (inner.closed) return;
+      if (isAlive || inner.conn.readableLength > 0) timer?.refresh();
+      else silent();
+    }, LISTENS_ON_MS).unref();
+  };
+  Object.defineProperty(inner, '_keepaliveTimer', {
+    get: () => timer,
+    set(ofAedes: NodeJS.Timeout | null) {
+      if (ofAedes) clearTimeout(ofAedes);
+      else timer = null; // the connection ends, and Aedes has stopped the timer
+    },
+  });
+  inner.on('connected', () => {
+    if (inner._keepaliveInterval > 0 && !inner.closed) timer = setTimeout(ended, inner._keepaliveInterval);
+  });
+  return () => {
+    isAlive = true;
+    timer?.refresh();
+  };
+}
+
+/**
  * Replaces the reading loop of Aedes, which parses packets in every state of the connection. The caller passes packets
  * to the parser of Aedes with `feed`.
  */
@@ -143,35 +177,13 @@ export function takeReading(client: Client, on: Reading): TakenReading {
     on.packet(packet);
     for (const listener of carryOut) listener.call(parser, packet);
   });
+  const keepAlive = takeKeepAlive(inner, on.silent); // before the packets that wait for the login are read
   inner.on('connected', on.connected);
-  /** Whether a packet has arrived since the keep-alive interval ended. */
-  let isAlive = false;
-  /**
-   * Replaces what Aedes does when the keep-alive interval has ended. A process that stood still for that long (a machine
-   * that was suspended) has not read what came meanwhile: timers run before sockets are read, and the first turn of the
-   * event loop after a stop may read only some of them. So it listens a moment longer.
-   */
-  inner.on('connected', () => {
-    if (inner._keepaliveInterval <= 0 || inner.closed) return;
-    clearTimeout(inner._keepaliveTimer);
-    const ended = (): void => {
-      isAlive = false;
-      setTimeout(() => {
-        if (inner.closed) return;
-        if (isAlive || inner.conn.readableLength > 0) inner._keepaliveTimer.refresh();
-        else on.silent();
-      }, LISTENS_ON_MS).unref();
-    };
-    inner._keepaliveTimer = setTimeout(ended, inner._keepaliveInterval);
-  });
   return {
     feed: (bytes) => {
       parser.parse(bytes);
     },
-    keepAlive: () => {
-      isAlive = true;
-      if (inner._keepaliveInterval > 0) inner._keepaliveTimer.refresh();
-    },
+    keepAlive,
     fail: (error) => {
       inner.emit('error', error);
     },

@@ -67,8 +67,17 @@ export function createPersistence(parts: Parts) {
   let broker = { id: '' };
   const ownId = (): string => nodeId?.() ?? broker.id;
 
+  /** False once no will of an earlier process is left: a process that is alone stores its own only. */
+  let areOthersLeft = true;
   async function* wills(brokers: Record<string, unknown>): AsyncGenerator<Packet> {
-    for await (const will of sessions.wills()) if (!brokers[will.brokerId]) yield fromStored(will);
+    if (!areOthersLeft) return;
+    const own = brokers[broker.id] ? broker.id : undefined;
+    let found = 0;
+    for await (const will of sessions.wills(own)) {
+      found += 1;
+      if (!brokers[will.brokerId]) yield fromStored(will);
+    }
+    areOthersLeft = own === undefined || found > 0;
   }
 
   return {

@@ -17,6 +17,8 @@ interface Parts {
   /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
   providers: readonly ConsoleProvider[];
+  /** The address of the documents; undefined where they are beside the console. */
+  docsUrl: string | undefined;
   /** The relative path from the address of the page to the parent of `/console`, with a slash at its end. */
   root: string;
   files: Pick<ConsoleFiles, 'digest'>;
@@ -49,10 +51,10 @@ const policyOf = (objectsOrigin: string): string =>
  * Makes the page of the console for an address. Its links are relative, so that it works below any path that a proxy
  * chooses.
  */
-export function consolePage({ role, timeZone, providers, root, files, objectsOrigin }: Parts) {
+export function consolePage({ role, timeZone, providers, docsUrl, root, files, objectsOrigin }: Parts) {
   const folder = `${root}console/files/${files.digest}/`;
   const { html: text } = html`<!doctype html>
-<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}" data-providers="${JSON.stringify(providers)}">
+<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}" data-docs="${docsUrl ?? ''}" data-providers="${JSON.stringify(providers)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -12,6 +12,8 @@ interface Parts {
   providers: readonly ConsoleProvider[];
   /** Reads the files, which are the same for all listeners. */
   files: ReadFiles;
+  /** The address of the documents, where they are not beside the console. */
+  docsUrl?(): string;
   /** The URL that files are uploaded to. */
   objectsUrl(): string;
 }
@@ -25,7 +27,7 @@ const FILES = `${CONSOLE}/files/`;
 const DEEPEST = 16;
 
 /** The console of a listener: its files, and its one page at every other address below `/console`. */
-export function createConsolePages({ role, timeZone, providers, files: allFiles, objectsUrl }: Parts) {
+export function createConsolePages({ role, timeZone, providers, files: allFiles, docsUrl, objectsUrl }: Parts) {
   /** The pages that were made, by the number of segments of their paths, because only their relative links differ. */
   const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
@@ -33,7 +35,15 @@ export function createConsolePages({ role, timeZone, providers, files: allFiles,
     const root = depth === 0 ? './' : '../'.repeat(depth);
     const files = await allFiles();
     const objectsOrigin = new URL(objectsUrl()).origin;
-    const { text, headers } = consolePage({ role, timeZone, providers, root, files, objectsOrigin });
+    const { text, headers } = consolePage({
+      role,
+      timeZone,
+      providers,
+      docsUrl: docsUrl?.(),
+      root,
+      files,
+      objectsOrigin,
+    });
     return createDocsFile('text/html; charset=utf-8', text, headers);
   }
 

@@ -4,6 +4,7 @@ import type { ApkSource } from '@lapel/schemas/apk/bounded-source';
 import type { ApkParts } from '@lapel/schemas/apk/read-apk';
 import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import type { Clock } from '../../runtime/clock.ts';
+import { threadOptions } from '../../runtime/thread-options.ts';
 import type { FromWorker, ToWorker } from './inspector-worker.ts';
 
 /** Milliseconds that the worker may compute between two reads of the file; a large real file takes a hundred. */
@@ -29,8 +30,7 @@ const WORKER = new URL(`./inspector-worker${MODULE_ENDING}`, import.meta.url);
 export function createApkInspector({ clock, module = WORKER }: Parts) {
   return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkParts> {
     const { promise, resolve, reject } = Promise.withResolvers<ApkParts>();
-    // The worker gets no environment and no flags of this process, which may hold secrets.
-    const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, execArgv: [], env: {} });
+    const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, ...threadOptions() });
     let cancel = (): void => undefined;
     const startTimer = (): void => {
       cancel = clock.after(LONGEST_COMPUTATION_MS, () => reject(givenUp()));

@@ -2,6 +2,7 @@
  * The hints that nodes send to one another. No work depends on a hint alone: the node that gets one reads the database,
  * and after a lost hint the regular check (heal.ts) finds the work within seconds.
  * - wake: a command is due for a device that is connected to the node that gets the hint
+ * - crossed: that command came by a call to the sender; the commands of rollouts all come from the node that leads
  * - cancel: a cancel is due for such a device
  * - close: a device that was connected to that node has a newer connection elsewhere, with the given epoch
  * - changed: an application was changed
@@ -17,6 +18,7 @@
  */
 export const HINT_KINDS = [
   'wake',
+  'crossed',
   'cancel',
   'close',
   'changed',
@@ -44,6 +46,7 @@ const LONGEST = 7_900;
 
 const LETTERS: Record<HintKind, string> = {
   wake: 'w',
+  crossed: 'o',
   cancel: 'x',
   close: 'c',
   changed: 'a',

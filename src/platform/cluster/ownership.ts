@@ -196,8 +196,8 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
       if (one?.epoch === epoch) superseded(deviceId, one);
     },
 
-    /** After the commit of a command or a cancel: tells the device's node that it is due. */
-    wake(deviceId: string, { nodeId }: { nodeId: string | null }, kind: 'wake' | 'cancel'): void {
+    /** After the commit of a command or a cancel: tells the device's node. */
+    wake(deviceId: string, { nodeId }: { nodeId: string | null }, kind: 'wake' | 'crossed' | 'cancel'): void {
       if (nodeId !== null) bus.send(nodeId, { kind, about: deviceId });
     },
 

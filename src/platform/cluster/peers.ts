@@ -22,8 +22,11 @@ export interface DeviceOwnership {
    * In a unit of work: the node that has the device, and whether a command after the transaction `after` is due for it.
    */
   look(unit: UnitOfWork, deviceId: string, after: number): Promise<Owner | undefined>;
-  /** After a commit: tells the node of a device that a command (`wake`) or a cancel is due for it. */
-  wake(deviceId: string, owner: { nodeId: string | null }, kind: 'wake' | 'cancel'): void;
+  /**
+   * After a commit: tells the node of a device that a command (`wake`) or a cancel is due for it, and that the command came
+   * by a call to this node (`crossed`).
+   */
+  wake(deviceId: string, owner: { nodeId: string | null }, kind: 'wake' | 'crossed' | 'cancel'): void;
   /** To be called when a write was refused because the device has a newer connection: ends the connection here. */
   lost(deviceId: string, epoch: number): void;
   /** To be called in the unit of work that deletes a device. */

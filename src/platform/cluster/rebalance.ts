@@ -21,7 +21,7 @@ const ON_THE_WAY_MS = 10_000;
 /** The number of handed-over devices that are remembered, so that no device is handed over twice within an hour. */
 const REMEMBERED = 50_000;
 const ONCE_IN_MS = 3_600_000;
-/** The most devices that are remembered because their commands came through another node. */
+/** The most devices that are remembered because their commands came by calls to another node. */
 const MOST_CROSSED = 10_000;
 /**
  * When 15 of the last 20 devices that were handed over are back on this node, the load balancer leads devices to it and
@@ -73,7 +73,7 @@ interface Parts {
  * of devices that are silent at that moment. Each device connects again, and the load balancer leads it to the node
  * with the fewest. Nothing is lost: messages in progress are repeated, as after every end of a connection.
  *
- * The first ones are devices whose commands come through another node: a load balancer that leads calls to the node of
+ * The first ones are devices whose commands come by calls to another node: a load balancer that leads calls to the node of
  * their device leads these devices there, and others back.
  */
 export function createRebalancing({ clock, log, metrics, nodes, ownership, perSecond }: Parts) {
@@ -83,7 +83,7 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
   let cancel = (): void => undefined;
   /** When each device was handed over, the earliest first. */
   const handed = new Map<string, number>();
-  /** Devices whose commands came through another node since the last node came or went. */
+  /** Devices whose commands came by calls to another node since the last node came or went. */
   const crossed = new Set<string>();
 
   nodes.onChanged(() => {
@@ -158,7 +158,7 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
     handOverBy(how: HandOver): void {
       by = how;
     },
-    /** Called when another node has stored a command for a device of this node. */
+    /** Called when a call to another node has brought a command for a device of this node. */
     crosses(deviceId: string): void {
       if (crossed.size < MOST_CROSSED) crossed.add(deviceId);
     },

@@ -20,11 +20,8 @@ export interface HintWorkers {
 /** Connects hints and healing with the functions that carry them out. */
 export function serveHints({ bus, heal, ownership, partitions, crosses }: Cluster, workers: HintWorkers): void {
   const { commands, webhooks, renamed } = workers;
-  for (const kind of ['wake', 'cancel'] as const)
-    bus.on(kind, (deviceId) => {
-      crosses(deviceId);
-      commands.wake(deviceId, kind);
-    });
+  for (const kind of ['wake', 'cancel'] as const) bus.on(kind, (deviceId) => commands.wake(deviceId, kind));
+  bus.on('crossed', crosses);
   bus.on('due', (about) => {
     const { receiver, passedOn } = partitions.readHint(about);
     webhooks.due(receiver, passedOn ? 'passed on' : 'by another');

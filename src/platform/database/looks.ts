@@ -2,7 +2,7 @@ import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Micros, Millis } from '../../runtime/units.ts';
+import type { Millis } from '../../runtime/units.ts';
 
 interface Parts {
   clock: Clock;
@@ -22,8 +22,6 @@ export function createBackgroundWork({ clock, log, run: runOnce, retryMs, failed
   let isRunning = false;
   let hasNews = false;
   let cancel = (): void => undefined;
-  /** The time of the next run, as far as it is known. */
-  let nextAt = Number.POSITIVE_INFINITY;
 
   function begin(): void {
     if (!isOn) return;
@@ -43,10 +41,7 @@ export function createBackgroundWork({ clock, log, run: runOnce, retryMs, failed
       .then((waitMs) => {
         isRunning = false;
         if (hasNews) begin();
-        else if (isOn) {
-          nextAt = clock.now() + waitMs * 1000;
-          if (Number.isFinite(waitMs)) cancel = clock.after(waitMs, begin);
-        }
+        else if (isOn && Number.isFinite(waitMs)) cancel = clock.after(waitMs, begin);
         work.ended();
       });
   }
@@ -62,9 +57,6 @@ export function createBackgroundWork({ clock, log, run: runOnce, retryMs, failed
     wake: begin,
 
     isOn: (): boolean => isOn,
-
-    /** Whether no run is in work, and none comes before that time (microseconds). */
-    restsUntil: (at: Micros): boolean => isOn && !isRunning && nextAt > at,
 
     /** Whether something has happened since the run began, or since the last call. */
     takeNews(): boolean {

@@ -26,7 +26,17 @@ const inFolder = (folder: string): string[] =>
  * Reads the migrations of a database in order: those of its own folder, then those that both databases share. The hash is
  * that of the file, which is the same on both. Throws when a file is misnamed, or when a number is missing or repeated.
  */
-export function readMigrations(kind: DatabaseKind, root: string = import.meta.dirname): Migration[] {
+export function readMigrations(kind: DatabaseKind, root: string = import.meta.dirname): readonly Migration[] {
+  if (root !== import.meta.dirname) return readIn(root, kind);
+  const known = ofRelease.get(kind) ?? readIn(root, kind);
+  ofRelease.set(kind, known);
+  return known;
+}
+
+/** The migrations of this release: a start reads them several times, and the files stay the same. */
+const ofRelease = new Map<DatabaseKind, readonly Migration[]>();
+
+function readIn(root: string, kind: DatabaseKind): Migration[] {
   const own = join(root, kind, 'migrations');
   return [...inFolder(own), ...inFolder(join(root, 'migrations'))].map((file, index) => {
     const name = basename(file);

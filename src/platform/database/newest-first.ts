@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from './sql.ts';
 
-/** A page of rows, the newest first. */
+/** A page of rows, the newest first, or the oldest. */
 export interface NewestPage<Row> {
   rows: Row[];
   /** The number of rows that match; null when counting them would need more rows than a page may examine. */
@@ -29,6 +29,8 @@ interface Wanted<Row, Key extends string | number> {
   filter: string | null;
   filterValues: readonly SqlValue[];
   page: PageQuery<Key>;
+  /** True for the opposite order: the rows of the lowest keys first. */
+  oldestFirst?: boolean | undefined;
   /** The number of rows that a page may examine, if it differs from the default; the total is then null. */
   mostExamined?: number | undefined;
   /** The size of a row in characters, when rows can be large; without it, pages have no bound of size. */
@@ -50,6 +52,12 @@ interface Seen<Key> {
   last: Key | null;
 }
 
+/** How a list is read in an order: rows behind a key, the last key of some, and rows up to a key. */
+const waysOf = (oldestFirst = false) =>
+  oldestFirst
+    ? ({ behind: '>', direction: 'ASC', last: 'MAX', upTo: '<=' } as const)
+    : ({ behind: '<', direction: 'DESC', last: 'MIN', upTo: '>=' } as const);
+
 /**
  * Reads a page by key, so that each page costs the same, and examines a bounded number of rows. A page can therefore be
  * shorter than its limit, or even empty, and still have a next page.
@@ -59,14 +67,15 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   wanted: Wanted<Row, Key>,
 ): Promise<NewestPage<Row>> {
   const { table, key, ranges, page } = wanted;
+  const { behind, direction, last } = waysOf(wanted.oldestFirst);
   const filter = wanted.filter ?? '1 = 1';
   const bound = wanted.mostExamined ?? (wanted.filter === null ? COUNTED : FILTERED);
-  const begin = page.after === undefined ? '' : ` AND ${key} < ?`;
+  const begin = page.after === undefined ? '' : ` AND ${key} ${behind} ?`;
   const windows = (start: string): string[] =>
     ranges.map(
       ({ where }, index) =>
         `(SELECT ${key} AS seen_key, CASE WHEN ${filter} THEN 1 ELSE 0 END AS hit FROM ${table}
-        WHERE ${where}${start} ORDER BY ${key} DESC LIMIT ${bound}) AS seen_${index}`,
+        WHERE ${where}${start} ORDER BY ${key} ${direction} LIMIT ${bound}) AS seen_${index}`,
     );
   // Several ranges of rows are each cut to the limit before they are merged; PostgreSQL would otherwise sort all of their
   // rows.
@@ -74,11 +83,11 @@ export async function newestFirst<Row extends object, Key extends string | numbe
     const [first = '', ...more] = windows(start);
     if (more.length === 0) return first;
     const all = [first, ...more].map((window) => `SELECT seen_key, hit FROM ${window}`).join(' UNION ALL ');
-    return `(SELECT seen_key, hit FROM (${all}) AS seen_all ORDER BY seen_key DESC LIMIT ${bound}) AS seen_rows`;
+    return `(SELECT seen_key, hit FROM (${all}) AS seen_all ORDER BY seen_key ${direction} LIMIT ${bound}) AS seen_rows`;
   };
   const examine = async (start: string, startValues: readonly SqlValue[]): Promise<Seen<Key>> => {
     const found = await sql.get<Seen<Key>>(
-      `SELECT count(*) AS seen, COALESCE(SUM(hit), 0) AS matched, MIN(seen_key) AS last FROM ${windowOf(start)}`,
+      `SELECT count(*) AS seen, COALESCE(SUM(hit), 0) AS matched, ${last}(seen_key) AS last FROM ${windowOf(start)}`,
       ...ranges.flatMap(({ values }) => [...wanted.filterValues, ...values, ...startValues]),
     );
     return found ?? { seen: 0, matched: 0, last: null };
@@ -106,13 +115,14 @@ export async function newestFirst<Row extends object, Key extends string | numbe
   };
 }
 
-/** Reads up to `limit` matching rows, down to the key `last`. Large rows are read in steps, until a page is full. */
+/** Reads up to `limit` matching rows, as far as the key `last`. Large rows are read in steps, until a page is full. */
 async function readRows<Row extends object, Key extends string | number>(
   sql: Sql,
-  { table, key, keyOf, columns, ranges, filter, filterValues, page, sizeOf }: Wanted<Row, Key>,
+  { table, key, keyOf, columns, ranges, filter, filterValues, page, oldestFirst, sizeOf }: Wanted<Row, Key>,
   last: Key,
   limit: number,
 ): Promise<Row[]> {
+  const { behind, direction, upTo } = waysOf(oldestFirst);
   const rows: Row[] = [];
   let characters = 0;
   const values = ranges.flatMap((range) => range.values);
@@ -123,8 +133,8 @@ async function readRows<Row extends object, Key extends string | number>(
     const after = before ? keyOf(before) : page.after;
     const step = sizeOf ? Math.min(ROWS_PER_STEP, limit - rows.length) : limit;
     const found = await sql.all<Row>(
-      `SELECT ${columns} FROM ${source}${after === undefined ? '' : ` AND ${key} < ?`} AND ${key} >= ?
-       AND ${filter ?? '1 = 1'} ORDER BY ${key} DESC LIMIT ? OFFSET ?`,
+      `SELECT ${columns} FROM ${source}${after === undefined ? '' : ` AND ${key} ${behind} ?`} AND ${key} ${upTo} ?
+       AND ${filter ?? '1 = 1'} ORDER BY ${key} ${direction} LIMIT ? OFFSET ?`,
       ...values,
       ...(after === undefined ? [] : [after]),
       last,

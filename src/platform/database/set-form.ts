@@ -9,7 +9,8 @@ const declared = new Map<string, readonly ParameterType[]>();
  * `types` are those of its parameters, in order. The statement must have one of these forms, without a sub-query before the
  * parts that are named:
  *   SELECT ...
- *   INSERT INTO table (...) VALUES (...), without ON CONFLICT
+ *   INSERT INTO table (...) VALUES (...), without ON CONFLICT; the columns that equal a parameter in a sub-query identify
+ *     rows that the statement may add itself
  *   UPDATE table SET ... WHERE ..., where the columns that equal a parameter behind WHERE identify the row
  *   DELETE FROM table WHERE ..., identified in the same way
  * SQLite runs each statement by itself. A test compares every declared set with the single statement.

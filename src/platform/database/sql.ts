@@ -75,6 +75,11 @@ export interface UnitOfWork extends Sql {
    */
   insertLater(text: string, values: readonly SqlValue[], inserted: (identity: number) => void): void;
   /**
+   * Like `later`, for an INSERT of one row with RETURNING; `inserted` is called with the columns. For a unit that needs what
+   * the database gives to the row only for the effects of its commit.
+   */
+  insertReturning<Row>(text: string, values: readonly SqlValue[], inserted: (row: Row) => void): void;
+  /**
    * Registers an effect that runs synchronously right after the COMMIT, in the order of the units, before anyone is
    * answered.
    */
@@ -174,11 +179,18 @@ export interface Database {
    * and it fails after a few seconds when the server stops answering. A database without other nodes has no such reads.
    */
   readonly prompt: Sql;
+  /**
+   * A number up to which all events (the rows with a number of `next_event_number()`) are decided: each of them is committed
+   * and can be read, or will never be.
+   */
+  decidedEvents(): Promise<number>;
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
+  /** From now on, no unit of work is kept so that it can join a commit, until the returned function is called. */
+  hurry(): () => void;
   /** A sentence about settings of the server that have changed, as `healthy` has found them; undefined: none has. */
   doubt?(): string | undefined;
   /**

@@ -127,6 +127,7 @@ export function createUnitQueue(
   let beganMs = Number.NEGATIVE_INFINITY; // when the last commit began
   let lastUrgent = 0; // the number of units in the last commit whose callers waited for an answer
   let soon: NodeJS.Timeout | undefined;
+  let hurrying = 0; // those who wait for the whole service
   let isPausing = false; // until the next commit may begin beside one in progress
   let closed = false;
   const isRunning = (): boolean => gathering || running > 0;
@@ -255,7 +256,7 @@ export function createUnitQueue(
   }
 
   function startSoon(): void {
-    if (idleState.awaited()) start();
+    if (hurrying > 0 || idleState.awaited()) start();
     else if (!isRunning()) soon ??= setTimeout(start, SOON_MS);
   }
 
@@ -280,6 +281,14 @@ export function createUnitQueue(
     await rested;
   }
 
+  function hurry(): () => void {
+    hurrying += 1;
+    if (soon) start();
+    return () => {
+      hurrying -= 1;
+    };
+  }
+
   return {
     transact: ((work, { device, about, whose, pace = 'now' }: UnitOptions = {}) =>
       submit(work, {
@@ -289,6 +298,8 @@ export function createUnitQueue(
         urgent: pace === 'now' || (pace === 'crowd' && !isBurst()),
       })) as Transact,
     idle,
+    /** From now on, no unit is kept so that it can join a commit, until the returned function is called. */
+    hurry,
     /** True while a commit is being made. */
     isRunning,
     async close(): Promise<void> {

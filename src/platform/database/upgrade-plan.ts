@@ -50,7 +50,7 @@ const AT_ONCE = [
   /^CREATE TABLE\b/i,
   /^DROP INDEX\b/i,
   /^CREATE (OR REPLACE )?(FUNCTION|TRIGGER)\b/i,
-  /^ALTER TABLE \w+ (ADD COLUMN (?!.*\bSTORED\b)|SET \(|RENAME\b)/is,
+  /^ALTER TABLE \w+ (ADD COLUMN (?!.*\bSTORED\b)|ALTER COLUMN \w+ SET DEFAULT\b|SET \(|RENAME\b)/is,
 ];
 
 /** The tables, out of those that exist, whose rows a migration reads or writes. */

@@ -9,9 +9,10 @@ export const CONTENT: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/submission.ts',
-        search: 'const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });',
-        replacement: `const asIs = parametersOf(submission, { applicationId, newClientId: ids.uuid });
-    const parameters = JSON.parse(JSON.stringify(asIs).replace(/[\\u{10000}-\\u{10ffff}]/gu, '?'));`,
+        search: 'const parameters = parametersOf(submission, {',
+        replacement: `const questioned = (value: object) =>
+      JSON.parse(JSON.stringify(value).replace(/[\\u{10000}-\\u{10ffff}]/gu, '?'));
+    const parameters = parametersOf(questioned(submission), {`,
       },
     ],
     play: 'everyday',
@@ -168,7 +169,7 @@ function exchange(result) {
       },
       {
         file: 'core/webhooks/recording.ts',
-        search: '/** Stores deliveries in the units of work that cause them. */',
+        search: '/** Stores events, with their deliveries, in the units of work that cause them. */',
         replacement: `let first;
 function ofThisTurn(deviceId) {
   if (first === undefined) setImmediate(() => (first = undefined));

@@ -43,8 +43,8 @@ export const CRASH: readonly Breakage[] = [
     patches: [
       {
         file: 'core/webhooks/recording.ts',
-        search: '    insertDelivery(unit, { ...delivery, applicationId, setting, deviceId, transactionId, type });',
-        replacement: '',
+        search: 'insertEvent(unit, row, numbered, counted.has(key));',
+        replacement: 'numbered(NO_NUMBERS); void [row, insertEvent];',
       },
     ],
     play: 'crash',
@@ -116,8 +116,7 @@ const COUNT_DUE = inSets(`,
     patches: [
       {
         file: 'core/transactions/idempotency.ts',
-        search:
-          'const kept = await findKeptAnswer(database.read, applicationId, keyHash, clock.now() - LIFETIME_MICROS);',
+        search: 'const kept = await findKeptAnswer(database.read, applicationId, keyHash, keptSince());',
         replacement: "const kept = ofThisProcess.get(keyHash.toString('hex'));",
       },
       {

@@ -26,9 +26,11 @@ export const DOUBLE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/events/device-events.ts',
-        search: 'record(unit, { applicationId, deviceId, setting, type, occurredAt, data });',
-        replacement: `record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
-    record(unit, { applicationId, deviceId, setting, type, occurredAt, data });`,
+        search:
+          'record(unit, { applicationId, deviceId, setting, type, occurredAt, data, unsent: settings[setting] === null });',
+        replacement: `const twice = { applicationId, deviceId, setting, type, occurredAt, data };
+    record(unit, twice);
+    record(unit, twice);`,
       },
     ],
     play: 'smoke',
@@ -57,8 +59,8 @@ export const DOUBLE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: 'await finishIn(unit, moved, false);',
-        replacement: 'await finishIn(unit, moved, true);',
+        search: 'await finishIn(unit, moved, false, settings);',
+        replacement: 'await finishIn(unit, moved, true, settings);',
       },
       {
         file: 'core/transactions/due-repository.ts',
@@ -77,8 +79,8 @@ export const DOUBLE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: 'await finishIn(unit, moved, false);',
-        replacement: 'await finishIn(unit, moved, true);',
+        search: 'await finishIn(unit, moved, false, settings);',
+        replacement: 'await finishIn(unit, moved, true, settings);',
       },
     ],
     play: 'away',

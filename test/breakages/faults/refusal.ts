@@ -125,20 +125,19 @@ export const REFUSAL: readonly Breakage[] = [
     patches: [
       {
         file: 'core/webhooks/signature.ts',
-        search: 'const signatures = keys.map((key) => {',
-        replacement: `const signatures = keys.map((key) => {
-      const timestamp = firstTime(id, nowMicros);`,
+        search: 'signatureOf(preparedOf(key), text)',
+        replacement: "signatureOf(preparedOf(key), [id, firstTime(id, nowMicros), body].join('.'))",
       },
       {
         file: 'core/webhooks/signature.ts',
-        search: '/** An authenticationKey in the two forms',
+        search: '/** Signs notifications.',
         replacement: `const times = new Map();
 function firstTime(id, nowMicros) {
   if (!times.has(id)) times.set(id, String(Math.floor(nowMicros / 1_000_000)));
   return times.get(id);
 }
 
-/** An authenticationKey in the two forms`,
+/** Signs notifications.`,
       },
     ],
     play: 'receiver',

@@ -38,7 +38,9 @@ export const ROLLOUTS: readonly Breakage[] = [
       {
         file: 'core/rollouts/steps.ts',
         search: `        case 'paused':
-          return drained || (await withdrawal.drain(rollout)) ? undefined : 'now';`,
+          if (!drained && !(await withdrawal.drain(rollout))) return 'now';
+          if (revertsItself(rollout)) await revert(rollout);
+          return undefined;`,
         replacement: '',
       },
       {

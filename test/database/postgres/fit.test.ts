@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@lapel/tools/harness/free-port';
 import { startPostgres } from '@lapel/tools/harness/postgres-server';
 import { Client } from 'pg';
@@ -55,19 +54,22 @@ async function startPooler(t: Test, url: string, mode: string, ...others: string
   const asRoot = process.getuid?.() === 0;
   const command = asRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', POOLER] : [POOLER];
   const pooler = spawn(command[0] as string, [...command.slice(1), '-q', join(folder, 'pooler.ini')], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  let said = '';
+  pooler.stderr.setEncoding('utf8').on('data', (part: string) => (said += part));
   t.teardown(() => pooler.kill('SIGKILL'));
   const through = `postgres://lapel@127.0.0.1:${own}/${name}`;
-  for (let tries = 0; tries < 200; tries += 1) {
-    const there = await ask(through, 'SELECT 1').then(
+  const isThere = (): Promise<boolean> =>
+    ask(through, 'SELECT 1').then(
       () => true,
       () => false,
     );
-    if (there) return through;
-    await sleep(20);
-  }
-  throw new Error('the pooler does not start');
+  await until(async () => {
+    if (pooler.exitCode !== null) throw new Error(`the pooler does not start: ${said}`);
+    return isThere();
+  });
+  return through;
 }
 
 void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t) => {

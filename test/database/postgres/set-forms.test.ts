@@ -14,6 +14,7 @@ const one = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * 
 const DEVICES = ['d1', 'd2', 'd3', "d'4"];
 const APPLICATIONS = ['a1', 'a2'];
 const DELIVERIES = Array.from({ length: 12 }, (_, index) => `w${index}`);
+const ENDPOINTS = ['ep1', 'ep2'];
 const EVENTS = ['e1', 'e2', 'e3'];
 const TRANSACTIONS = Array.from({ length: 24 }, (_, index) => index + 1);
 
@@ -30,6 +31,7 @@ function valueFor(type: ParameterType, column: string): SqlValue {
   if (column === 'device_id' || column === 'client_id') return one(DEVICES);
   if (column === 'application_id') return one(APPLICATIONS);
   if (column === 'delivery_id') return one(DELIVERIES);
+  if (column === 'endpoint_id') return one(ENDPOINTS);
   if (column === 'transaction_id') return one(TRANSACTIONS);
   if (column === 'round') return 0;
   if (column === '' && type === 'bigint') return one([0, 1, 2, 3]);
@@ -39,11 +41,31 @@ function valueFor(type: ParameterType, column: string): SqlValue {
 
 /** The columns of a text's parameters; '' if the column is not visible. */
 function columnsOf(text: string): string[] {
-  const [, names, values] = /^\s*INSERT INTO \w+\s*\(([^)]*)\)\s*VALUES\s*\(([^)]*)\)/.exec(text) ?? [];
-  if (names !== undefined && values !== undefined) {
+  const [whole = '', names] = /^\s*INSERT INTO \w+\s*\(([^)]*)\)\s*VALUES\s*\(/.exec(text) ?? [];
+  if (names !== undefined) {
     const columns = names.split(',').map((name) => name.trim());
-    return values.split(',').flatMap((value, index) => (value.trim() === '?' ? [columns[index] ?? ''] : []));
+    const values = outerParts(text.slice(whole.length));
+    return values.flatMap((value, index) =>
+      /^\s*\?\s*\)?\s*$/.test(value) ? [columns[index] ?? ''] : comparedIn(value),
+    );
   }
+  return comparedIn(text);
+}
+
+/** The parts between those commas of a text that are in no brackets. */
+function outerParts(text: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const character of text) {
+    depth += character === '(' ? 1 : character === ')' ? -1 : 0;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += character;
+  }
+  return parts;
+}
+
+/** The columns that parameters of a text are compared to. */
+function comparedIn(text: string): string[] {
   return [...text.matchAll(/(?:(\w+)\s*(?:=|>|<|>=|<=|IN)\s*\(?\s*)?\?/g)].map((found) => found[1] ?? '');
 }
 
@@ -77,6 +99,9 @@ async function fill(database: Database): Promise<void> {
       );
     }
     for (const id of DEVICES) await unit.run('INSERT INTO device_presence (device_id, last_seen_at) VALUES (?, 2)', id);
+    for (const id of DEVICES)
+      for (const hour of [0, 1, 2, 3, 1_700_000_000_000_000])
+        await unit.run('INSERT INTO device_samples (device_id, hour) VALUES (?, ?)', id, hour);
     for (const event of EVENTS) {
       for (const id of DEVICES)
         await unit.run(
@@ -101,6 +126,9 @@ async function fill(database: Database): Promise<void> {
         );
     }
     for (const application of APPLICATIONS)
+      for (const id of DEVICES)
+        await unit.run('INSERT INTO event_counts (application_id, device_id, last) VALUES (?, ?, 1)', application, id);
+    for (const application of APPLICATIONS)
       for (const id of DELIVERIES)
         await unit.run(
           `INSERT INTO delivery_attempts (application_id, delivery_id, round, attempt, at, error, duration)
@@ -117,18 +145,36 @@ async function fill(database: Database): Promise<void> {
           id,
           one(['pending', 'pending', 'delivered']),
         );
+    for (const application of APPLICATIONS)
+      for (const endpoint of ENDPOINTS)
+        for (const sequence of [1, 2, 3])
+          await unit.run(
+            `INSERT INTO endpoint_deliveries (application_id, endpoint_id, sequence, event_id, device_id, type, status, attempts,
+               round, created_at, updated_at) VALUES (?, ?, ?, 'e', 'd1', 't', ?, 0, 0, 0, 0)`,
+            application,
+            endpoint,
+            sequence,
+            one(['pending', 'blocked', 'delivered']),
+          );
   });
 }
 
 /** The content of the tables, as far as a statement could change it. */
 const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM transactions ORDER BY transaction_id'),
-  await unit.all('SELECT * FROM deliveries ORDER BY application_id, delivery_id'),
+  // Their numbers rise in another order: events of one device are not in one set.
+  (await unit.all<object>('SELECT * FROM deliveries ORDER BY application_id, delivery_id')).map((row) => ({
+    ...row,
+    sequence: undefined,
+  })),
+  await unit.all('SELECT * FROM endpoint_deliveries ORDER BY application_id, endpoint_id, sequence'),
+  await unit.all('SELECT * FROM event_counts ORDER BY application_id, device_id'),
   await unit.all('SELECT * FROM devices ORDER BY device_id'),
   await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
   await unit.all('SELECT * FROM device_events ORDER BY device_id, event_id'),
   await unit.all('SELECT * FROM device_presence ORDER BY device_id'),
   await unit.all('SELECT * FROM device_status ORDER BY device_id'),
+  await unit.all('SELECT * FROM device_samples ORDER BY device_id, hour'),
   await unit.all('SELECT * FROM connection_log ORDER BY device_id, fact_id'),
   await unit.all('SELECT * FROM device_requests ORDER BY device_id, request_id'),
   await unit.all('SELECT * FROM idempotency_keys ORDER BY application_id, key_hash'),
@@ -168,13 +214,18 @@ void t.test('a statement over arrays has the same effect as its single form', { 
       const columns = columnsOf(text);
       t.equal(columns.length, types.length, 'a type for each parameter');
       const inserts = text.trim().startsWith('INSERT');
-      const values = Array.from({ length: CALLS }, () =>
-        types.map((type, index) => {
+      const values = Array.from({ length: CALLS }, () => {
+        // A sub-query of an INSERT asks for the row's own columns.
+        const ofRow = new Map<string, SqlValue>();
+        return types.map((type, index) => {
           unique += 1;
-          const isNew = inserts && ['delivery_id', 'fact_id'].includes(columns[index] ?? '');
-          return isNew ? `new ${unique}` : valueFor(type, columns[index] ?? '');
-        }),
-      );
+          const column = columns[index] ?? '';
+          const isNew = inserts && ['delivery_id', 'fact_id'].includes(column);
+          const value = ofRow.get(column) ?? (isNew ? `new ${unique}` : valueFor(type, column));
+          if (inserts && column !== '') ofRow.set(column, value);
+          return value;
+        });
+      });
       const method =
         inserts && text.includes('transactions') ? 'insert' : text.trim().startsWith('SELECT') ? 'all' : 'run';
       const call = (unit: UnitOfWork, some: SqlValue[]): Promise<unknown> => unit[method](text, ...some);

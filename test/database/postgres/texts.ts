@@ -43,6 +43,13 @@ const TERMS = [
     firmwareVersion: { is: null },
   },
   { package: 'p', version: { not: '1' }, firmwareVersion: { not: '1' } },
+  {
+    member: { rolloutId: 'r', state: 'failed' },
+    charging: true,
+    batteryAtLeast: 1,
+    networkType: 'n',
+    storageFreeAtLeast: 1,
+  },
 ];
 const SELECTIONS = TERMS.flatMap((terms) =>
   [undefined, 'p'].map((versionOf) => ({
@@ -64,6 +71,14 @@ const ALL_OF_TRANSACTIONS = {
   package: 'p',
   version: 'v',
 };
+const STORED_ENDPOINT = {
+  applicationId: 'a',
+  endpointId: 'ep',
+  url: 'u',
+  types: ['test'],
+  secret: 's',
+  formerSecret: null,
+};
 const COUNTED = { before: 1, since: 2, until: 3 };
 const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
   ['software', 'firmware'].flatMap((line) =>
@@ -73,6 +88,27 @@ const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
 
 /** The arguments of the functions whose statements depend on them. All other functions are called with `anything`. */
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
+  findEvents: [{}, { types: ['test', 'call.*'] }, { deviceId: 'd', types: ['test'] }].map((filter) => [
+    anything,
+    filter,
+    { after: 0, upTo: 9, limit: 1 },
+  ]),
+  findFresh: [[['a', 'b'], 0, 9]],
+  findEdge: ['first', 'last'].map((edge) => ['a', 'msg_0', edge]),
+  countMatching: [['a', {}, { after: 0, upTo: 9, most: 3 }]],
+  insertEndpoint: [[STORED_ENDPOINT]],
+  saveEndpoint: [[STORED_ENDPOINT]],
+  saveReplay: [[STORED_ENDPOINT, null]],
+  insertTaken: [true, false].map((again) => [anything, anything, { now: 1, again }]),
+  findBusyDevices: [[anything, ['d']]],
+  countWith: ['pending', 'blocked'].map((status) => [anything, status, 9]),
+  releaseBehind: [[anything, [1], 9]],
+  removeSome: [true, false].map((onlyOpen) => [anything, { most: 9, onlyOpen }]),
+  releaseAll: [true, false].map((ordered) => [anything, ordered, 9]),
+  listDeliveriesTo: [{}, { status: 'blocked', deviceId: 'd', before: 9 }, { status: 'delivered' }].map((filter) => [
+    anything,
+    { ...filter, limit: 9, isOrdered: true },
+  ]),
   nextRows: SEALED_TABLES.flatMap((sealed) => [
     [sealed, undefined, 9],
     [sealed, sealed.key.map(() => anything), 9],
@@ -88,6 +124,20 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   unfinishedOf: [[anything], [anything, anything]],
   addCleared: [['r', { devices: 1 }, 9]],
   countOwnedByAny: [[['n']]],
+  countEvents: [[anything, ['custom.crash'], 1]],
+  countInstalled: [[['d']]],
+  countLevels: [[['d']]],
+  listConnections: [[['d'], 1]],
+  listSamples: [[['d'], 1]],
+  registeredBefore: [[['d'], 1]],
+  givenAmong: [[anything, [{ deviceId: 'd', state: 'failed', status: 'failed' }], false]],
+  replacedAmong: [[anything, ['d'], 'r']],
+  supersededAmong: [[anything, ['d']]],
+  findValues: [['r', ['d']]],
+  versionsOf: [
+    [['d'], 'p'],
+    [['d'], null],
+  ],
   ownedByAny: [[['n'], 9]],
   ownersOf: [[['d']]],
   findOtherDue: [[{ applicationId: 'a', setting: 'deviceEvent' }, new Map([['m', 1]]), { now: 9, limit: 9 }]],
@@ -186,7 +236,9 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
     { after: 'r', limit: 9 },
   ]),
   transactionsOfRollout: [true, false].flatMap((unfinished) =>
-    [undefined, 9].map((after) => [{ rolloutId: 'r' }, { after, limit: 9, unfinished }]),
+    [undefined, 9].flatMap((after) =>
+      [true, false].map((oldestFirst) => [{ rolloutId: 'r' }, { after, limit: 9, unfinished, oldestFirst }]),
+    ),
   ),
   fleetRows: [[['d']]],
   transactionsByNumber: [[[1]]],
@@ -195,8 +247,13 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
       [{}, { after: 9 }].map((after) => [filter, { ...after, limit: 9, newestFirst }]),
     ),
   ),
-  transactionsBetween: [{}, ALL_OF_TRANSACTIONS].map((filter) => [filter, { from: 1, before: 9, limit: 9 }]),
-  transactionsOfDevice: [{}, ALL_OF_TRANSACTIONS].map((filter) => ['d', filter, { offset: 0, limit: 9 }]),
+  transactionsBetween: [{}, ALL_OF_TRANSACTIONS].flatMap((filter) =>
+    [{}, { oldestFirst: true }].map((order) => [filter, { from: 1, before: 9, limit: 9, ...order }]),
+  ),
+  transactionsOfDevice: [{}, ALL_OF_TRANSACTIONS].flatMap((filter) =>
+    [{}, { oldestFirst: true }].map((order) => ['d', filter, { offset: 0, limit: 9, ...order }]),
+  ),
+  firstFrom: [[1]],
   countInstallations: INSTALLATIONS.map(({ state, name: { line }, applicationId }) => [
     state,
     { line, package: 'p' },
@@ -234,10 +291,18 @@ export async function textsOfRepositories(): Promise<Map<string, ReadonlySet<str
   for (const file of globSync('src/**/*-repository.ts').sort()) {
     const module = (await import(resolve(file))) as Record<string, unknown>;
     for (const [name, value] of Object.entries(module)) {
-      if (typeof value === 'function') found.set(`${file} ${name}`, await textsOf(name, value as Called));
+      for (const [member, called] of calledIn(name, value))
+        found.set(`${file} ${member}`, await textsOf(member, called));
     }
   }
   return found;
+}
+
+/** The functions that an export is or, if it is a record of functions, has. */
+function calledIn(name: string, value: unknown): [name: string, called: Called][] {
+  if (typeof value === 'function') return [[name, value as Called]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).filter((entry): entry is [string, Called] => typeof entry[1] === 'function');
 }
 
 type Called = (unit: UnitOfWork, ...given: unknown[]) => Promise<unknown>;
@@ -261,6 +326,7 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     insert: record(1, 1),
     later: (text) => void record(1, 0)(text),
     insertLater: (text) => void record(1, 1)(text),
+    insertReturning: (text) => void record(1, 1)(text),
     forUpdate: ' FOR NO KEY UPDATE',
     forRemoval: ' FOR UPDATE',
     whileThere: ' FOR KEY SHARE',

@@ -21,7 +21,7 @@ t.test('a service with a damaged page starts, finds it, and reports it', async (
   t.same(examineDatabase(dataDir, { whole: false }).faults, [], 'it is not found at a glance');
   t.match(examineDatabase(dataDir, { whole: true }).faults, [/^table developers: /], 'lapel doctor names the place');
 
-  const world = await startWorld(t, { database: 'sqlite', dataDir });
+  const world = await startWorld(t, { database: 'sqlite', dataDir, checksDatabase: true });
   const probe = world.anonymousAdmin();
   t.match(await probe.get('/readyz'), { status: 200 }, 'what is not checked yet is ready');
   t.match((await probe.get('/metrics')).body, /^lapel_database_check\{state="checking"\} 1$/m);
@@ -35,7 +35,7 @@ t.test('a service with a damaged page starts, finds it, and reports it', async (
 });
 
 t.test('a service with a sound database stays ready', async (t) => {
-  const world = await startWorld(t, { database: 'sqlite' });
+  const world = await startWorld(t, { database: 'sqlite', checksDatabase: true });
   world.clock.advance(5_000);
   await world.idle();
   const probe = world.anonymousAdmin();

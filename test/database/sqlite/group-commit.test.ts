@@ -54,6 +54,31 @@ t.test('a commit that fails rejects every unit in it and undoes their effects, l
   t.same(await database.read.get(count), { n: 1 }, 'the next commit works');
 });
 
+t.test('when the database ends the transaction, later statements of the same unit store nothing', async (t) => {
+  const database = open(t.testdir());
+  t.teardown(() => database.close());
+  await database.transact((unit) => unit.run(insert, 'known'));
+  // Like a full disk, this ends the whole transaction.
+  const end = insert.replace('INSERT', 'INSERT OR ROLLBACK');
+  const results = await Promise.allSettled([
+    database.transact((unit) => unit.run(insert, 'before')),
+    database.transact((unit) => Promise.all([unit.run(end, 'known'), unit.run(insert, 'beside')])),
+    database.transact(async (unit) => {
+      const ending = unit.run(end, 'known');
+      ending.catch(() => undefined);
+      unit.later(insert, ['later']);
+      await ending;
+    }),
+  ]);
+  t.same(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  );
+  t.same(await database.read.get(count), { n: 1 });
+  await database.transact((unit) => unit.run(insert, 'after'));
+  t.same(await database.read.get(count), { n: 2 }, 'the next commit works');
+});
+
 t.test('the changes of a failed unit in memory are undone before the next unit runs', async (t) => {
   const database = open(t.testdir());
   t.teardown(() => database.close());

@@ -52,6 +52,21 @@ t.test('a webhook may not come again after its answer, unless the service was aw
   t.end();
 });
 
+t.test('an answer that a failing service may not have heard is none', (t) => {
+  const attempts = createAttempts();
+  attempts.arrived('before', 0);
+  attempts.suspend(true);
+  attempts.arrived('meanwhile', 1);
+  attempts.suspend(false);
+  for (const webhookId of ['before', 'meanwhile']) {
+    attempts.ended(webhookId, 'taken', 2);
+    t.equal(attempts.arrived(webhookId, 3), undefined);
+    attempts.ended(webhookId, 'taken', 4);
+    t.match(attempts.arrived(webhookId, 5), { kind: 'repeated' });
+  }
+  t.end();
+});
+
 t.test('while the service is made to fail, its attempts are not judged, and later ones begin anew', (t) => {
   const attempts = createAttempts();
   attempts.ended('a', 'taken', 0);

@@ -107,6 +107,15 @@ t.test('a customer of the real service', async (t) => {
     },
   );
 
+  t.test('a device that waits before it connects again is waited for', async (t) => {
+    fleet.devices[0]?.loseConnection();
+    await until(() => fleet.devices[0]?.reconnector.isTrying === true);
+    await act('setWifi', one);
+    t.match(fleet.devices[0], { online: false, reconnector: { isTrying: true } }, 'it waits longer than a call takes');
+    t.strictSame(await customer.settle(60_000), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
+    t.match(fleet.devices[0], { online: true, reconnector: { isTrying: false } });
+  });
+
   t.test('events of devices are followed, and their files are in its store', async (t) => {
     fleet.devices[0]?.call({ milliseconds: 0, recorded: true, others: 1 });
     fleet.devices[1]?.uploadFile();

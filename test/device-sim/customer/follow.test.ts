@@ -13,17 +13,17 @@ t.test('the length of the last unbroken connection of a device is known, also af
   const onlineFor = (after: number): number => followed.onlineFor(device.deviceId, after);
 
   t.equal(onlineFor(0), 0, 'never');
-  timers.skip(1000);
+  timers.elapse(1000);
   events.emit('online', device);
-  timers.skip(9000);
+  timers.elapse(9000);
   t.equal(onlineFor(0), 9000, 'until now');
   t.equal(onlineFor(4000), 6000, 'after a time');
   events.emit('offline', device, 'gone');
-  timers.skip(1000);
+  timers.elapse(1000);
   t.equal(onlineFor(4000), 6000, 'until it went');
   t.equal(onlineFor(10_500), 0, 'not after it went');
   events.emit('online', device);
-  timers.skip(100);
+  timers.elapse(100);
   events.emit('offline', device, 'gone');
   t.equal(onlineFor(4000), 6000, 'a short connection hides no long one');
 });

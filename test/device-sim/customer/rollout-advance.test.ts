@@ -1,7 +1,16 @@
 import { wrongStages } from '@lapel/device-sim/customer/rollout-advance';
 import t from 'tap';
 
-const NONE = { waiting: 0, unfinished: 0, succeeded: 0, failed: 0, cancelled: 0, unchanged: 0, refused: 0 };
+const NONE = {
+  waiting: 0,
+  unfinished: 0,
+  confirming: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  unchanged: 0,
+  refused: 0,
+};
 const DEVICE = '352900130000016';
 const time = (seconds: number): string => new Date(1_800_000_000_000 + seconds * 1000).toISOString();
 const entry = (seconds: number, event: string, stage: number) => ({
@@ -51,11 +60,18 @@ t.test('a stage begins after the approval of the one before', async (t) => {
   t.strictSame(breaches(rules, good), wanted);
   t.strictSame(breaches(rules, { ...good, history }), wanted, 'the customer has approved nothing');
   t.strictSame(breaches(rules, { ...good, approved: [1] }), wanted, 'the approval came later');
+  const paused = (reason: string): object => ({ ...entry(4, 'paused', 1), reason });
+  const resumed = entry(5, 'resumed', 1);
+  t.strictSame(breaches(rules, { ...good, history: [resumed, paused('STAGE_FAILED')] }), [], 'a resume lets it pass');
+  t.strictSame(breaches(rules, { ...good, history: [resumed, paused('REQUESTED')] }), wanted);
 });
 
 t.test('a stage begins after the one before had its share of successes', async (t) => {
   const rules = { continueWhen: { succeededPercent: 80 } };
-  t.strictSame(breaches(rules, { counts: { succeeded: 7, unchanged: 1, failed: 2 } }), []);
+  t.strictSame(breaches(rules, { counts: { succeeded: 8, failed: 2 } }), []);
+  t.strictSame(breaches(rules, { counts: { succeeded: 7, unchanged: 1, failed: 2 } }), [
+    'stage 2 began when 7 of 9 devices of stage 1 had succeeded, and 80 % of them must have succeeded',
+  ]);
   t.strictSame(
     breaches(rules, { counts: { succeeded: 6, refused: 2, cancelled: 1 } }),
     [],
@@ -65,10 +81,20 @@ t.test('a stage begins after the one before had its share of successes', async (
     'stage 2 began when 7 of 10 devices of stage 1 had succeeded, and 80 % of them must have succeeded',
   ]);
   t.strictSame(breaches({}, { counts: { succeeded: 9 } }), [
-    'stage 2 began when 9 of 10 devices of stage 1 had succeeded, and all of them must have ended',
+    'stage 2 began when 9 of 10 devices of stage 1 had succeeded, and 95 % of them must have succeeded',
   ]);
-  t.strictSame(breaches(rules, { counts: { unchanged: 10 } }), [
+  t.strictSame(breaches(rules, { counts: { refused: 9, unchanged: 1 } }), [
     'stage 2 began when no device of stage 1 had succeeded',
   ]);
+  t.strictSame(breaches(rules, { counts: { unchanged: 10 } }), [], 'all have the version, so it has nothing to prove');
   t.strictSame(breaches(rules, { history: [entry(5, 'resumed', 1)] }), [], 'somebody let it pass');
+});
+
+t.test('a stage begins after the one before had enough results', async (t) => {
+  const rules = { continueWhen: { succeededPercent: 0, minimumResults: 8 } };
+  t.strictSame(breaches(rules, { counts: { succeeded: 5, failed: 3 } }), []);
+  t.strictSame(breaches(rules, { counts: { succeeded: 5, failed: 2 } }), [
+    'stage 2 began after 7 results of stage 1, which needs 8',
+  ]);
+  t.strictSame(breaches(rules, { counts: { succeeded: 4, unchanged: 6 } }), [], 'no more devices had something to do');
 });

@@ -7,7 +7,16 @@ import { isOpenIn, windowFrom } from '@lapel/device-sim/customer/rollout-window'
 import t from 'tap';
 
 const ID = 'rol_00000000000000000000000000000001';
-const NONE = { waiting: 0, unfinished: 0, succeeded: 0, failed: 0, cancelled: 0, unchanged: 0, refused: 0 };
+const NONE = {
+  waiting: 0,
+  unfinished: 0,
+  confirming: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  unchanged: 0,
+  refused: 0,
+};
 type Row = RolloutSnapshot['devices'][number];
 type State = Row['state'];
 
@@ -81,6 +90,30 @@ t.test('a rollout whose devices have the results of the books has no difference'
   const look = lookOf(['succeeded', 'waiting']);
   (look.transactions as object[]).splice(0, 1, { ...look.transactions[0]!, status: 'cancelled' });
   t.strictSame(texts(look, knownOf([cancelled])), [], 'a command that was cancelled, and carried out all the same');
+});
+
+t.test('no more devices than may be are carrying out a command', async (t) => {
+  const look = lookOf(['unfinished', 'unfinished']);
+  look.rollout.rules.maxUnfinished = 1;
+  const known = knownOf([1, 2].map((n) => newEntry(n, device(n), 0)));
+  t.match(texts(look, known), [/2 devices are carrying out a command, and 1 may/]);
+  look.devices[0]!.code = 'NO_PLACE';
+  t.strictSame(texts(look, known), [], 'one of them waits for a place');
+  const got = { ...newEntry(1, device(1), 0), deliveredAt: 5 };
+  t.match(texts(look, knownOf([got, ...known.transactions.values()].slice(0, 1) as never)), [
+    /the device waits for a place there, and it got its command/,
+  ]);
+});
+
+t.test('a late success waits for its confirmation as well', async (t) => {
+  const body = { confirm: { seenAgainWithin: 60 } };
+  const differencesOf = (answer: string) =>
+    rolloutDifferences(
+      lookOf(['confirming']),
+      knownOf([entryOf(1, 'failed', { code: 'NO_ANSWER', answer })], { body, devices: 1 }),
+    ).filter(({ text }) => text.includes('confirming there'));
+  t.same(differencesOf('succeeded'), []);
+  t.match(differencesOf('failed'), [{ text: /and the customer got its result: failed NO_ANSWER/ }]);
 });
 
 const both = [entryOf(1, 'succeeded'), entryOf(2, 'succeeded')];

@@ -27,7 +27,9 @@ export type Flaw =
   | 'forgets-at-restart'
   | 'succeeds-before-it-is-done'
   | 'works-side-by-side'
-  | 'forgets-unconfirmed-events';
+  | 'forgets-unconfirmed-events'
+  | 'keeps-every-network'
+  | 'never-goes-back';
 
 interface Command {
   transactionId: number;
@@ -99,13 +101,35 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
     return { package: name, version, versionCode: 1 };
   }
 
+  let confirm: (() => void) | undefined;
+
+  /** Connects again with other networks; resolves when it has, or fails after so many seconds. */
+  function tryNetworks(revertAfter: unknown): Promise<void> {
+    if (typeof revertAfter !== 'number' || flaw === 'keeps-every-network') return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const goBack = (): void => {
+        confirm = undefined;
+        reject(new Failed('REVERTED'));
+      };
+      const timer = setTimeout(flaw === 'never-goes-back' ? () => {} : goBack, 1000 * revertAfter);
+      confirm = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      client?.stream.end();
+    });
+  }
+
   async function resultOf({ operation, parameters }: Command): Promise<object | undefined> {
     if (flaw === 'takes-no-unicode' && /[^\0-\x7f]/.test(JSON.stringify(parameters))) throw new Failed('INTERNAL');
     switch (operation) {
       case 'activate':
       case 'deactivate':
-      case 'setWifi':
       case 'setLanguage':
+        return undefined;
+      case 'setApn':
+      case 'setWifi':
+        await tryNetworks(parameters['revertAfter']);
         return undefined;
       case 'getConnectivityState':
         return { type: 'bluetooth', enabled: isEnabled };
@@ -188,6 +212,8 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
         // Without it each answer waits for the delayed ACK of the PUBACK before it.
         (mine.stream as Socket).setNoDelay(true);
         mine.options.reconnectPeriod = period;
+        confirm?.();
+        confirm = undefined;
         const kinds = flaw === 'does-not-read-errors' ? ['commands', 'responses'] : ['commands', 'responses', 'errors'];
         const topics = kinds.map((kind) => `devices/${deviceId}/${kind}`);
         if (flaw !== 'trusts-its-session' || !sessionPresent) mine.subscribe(topics, { qos: 1 }, () => {});

@@ -5,7 +5,7 @@ import { runDeviceTest } from '@lapel/device-sim/device-test/run-device-test';
 import { createOwnDevice, type Flaw } from './own-device.ts';
 
 /** Enough for a good device on a busy machine, and the time that a test of a missing message takes. */
-const LINE = 'device --listen 127.0.0.1:0 --answer-time 3 --wait 6';
+const LINE = 'device --listen 127.0.0.1:0 --answer-time 3 --wait 6 --revert-after 1';
 
 const MOST_ATTEMPTS = 5;
 

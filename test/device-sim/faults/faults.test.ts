@@ -20,6 +20,12 @@ const OPERATIONS: Partial<Record<FaultKind, ActionName[]>> = {
   'answers-in-wrong-order': ['setWifi', 'setWifi', 'setLanguage'],
   'breaks-off-install': ['install'],
   bricks: ['install'],
+  'silent-after': ['install'],
+  'reboots-after': ['install', 'setWifi'],
+  'reconnects-after': ['install', 'setWifi'],
+  'crashes-after': ['install'],
+  'drains-after': ['install'],
+  'fills-storage-after': ['install'],
   'download-cut': ['install'],
   'download-wrong-bytes': ['install'],
   'storage-full': ['install'],
@@ -280,6 +286,23 @@ t.test('the promises of the service hold under faults', async (t) => {
     const [event] = logged<DeviceEvent>('clock-wrong', 'event');
     const wrongBy = Math.abs(Date.parse(event?.occurredAt ?? '') - Date.now());
     t.ok(wrongBy > 86_000_000 && wrongBy < 90_000_000);
-    t.match(ledger.figures(), { eventsTold: 3, eventsReceived: 3, eventsLost: 0 });
+    const { eventsTold, eventsReceived, eventsLost } = ledger.figures();
+    t.match({ eventsReceived, eventsLost }, { eventsReceived: eventsTold, eventsLost: 0 });
+  });
+
+  t.test('a release that installs well shows what it does to devices only later', async (t) => {
+    const succeeded = { accepted: 1, succeeded: 1 };
+    t.match(ledger.figures('silent-after'), succeeded);
+    t.notOk(deviceOf('silent-after').online);
+    t.match(ledger.figures('crashes-after'), succeeded);
+    t.match(logged<DeviceEvent>('crashes-after', 'event')[0], { type: 'custom.crash' });
+    t.ok(logged('reconnects-after', 'online').length >= 2);
+    for (const kind of ['drains-after', 'fills-storage-after'] as const) {
+      deviceOf(kind).reportChanges();
+      await deviceOf(kind).idle();
+    }
+    const status = async (kind: FaultKind) => (await api.get(`${pathOf(kind)}/status`)).body;
+    t.match(await status('drains-after'), { battery: { level: 5, charging: false } });
+    t.match(await status('fills-storage-after'), { storage: { free: 0 } });
   });
 });

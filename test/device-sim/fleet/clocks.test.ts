@@ -13,7 +13,7 @@ t.test('clocks are fast or slow within their bounds, drift on, and are the same 
     first,
     first.map((_, place) => clockErrorOf(clocks, 7, place, timers)()),
   );
-  timers.skip(1_800_000);
+  timers.elapse(1_800_000);
   t.ok(errors.every((now, place) => Math.abs(Math.abs(now()) - Math.abs(first[place]!) - 1000) < 1e-6));
   t.end();
 });

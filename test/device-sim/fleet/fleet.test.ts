@@ -77,7 +77,7 @@ t.test('a late caller makes up for a tenth of a second of turns, within the boun
     times.push(timers.now());
   });
   await turns[0];
-  timers.skip(500);
+  timers.elapse(500);
   await timers.next();
   t.equal(times.filter((time) => time === 500).length, 101);
   while ((await timers.next()) !== undefined);

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createDevice } from '@lapel/device-sim/model/device';
 import { beginningWith } from '@lapel/device-sim/mqtt/addresses';
 import { createPackageLink } from '@lapel/device-sim/mqtt/package-link';
+import { freePort } from '@lapel/tools/harness/free-port';
 import t from 'tap';
-import { fixedPorts } from '../../flow/service-process.ts';
+
 import { deviceIdOf } from '../../world.ts';
 import { startBroker } from '../plain-broker.ts';
 
@@ -20,7 +21,7 @@ for (const [client, createLink] of Object.entries({ lean: undefined, mqtt: creat
   t.test(`a device goes to the next node when a connection fails or breaks, with the client ${client}`, async (t) => {
     await using first = await startBroker();
     await using second = await startBroker();
-    const [nobody] = await fixedPorts(1);
+    const nobody = await freePort();
     await using device = createDevice({
       deviceId: deviceIdOf(1),
       credential: 'secret',

@@ -155,6 +155,7 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
         counts: { waiting: 1960, unfinished: 2, succeeded: 26, failed: 12, cancelled: 0, unchanged: 0, refused: 0 },
         spared: 1958,
         overshoot: 1,
+        stop: null,
       },
     ],
     looks: { 'command-content': 4711, 'command-order': 4711, 'cancel-owed': 0 },

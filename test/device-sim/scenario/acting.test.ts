@@ -13,14 +13,14 @@ const plan: Plan = {
 
 t.test('an action knows its due time, also after a standstill', async (t) => {
   const timers = handTimers();
-  timers.skip(5000);
+  timers.elapse(5000);
   const begun: { due: number; at: number }[] = [];
   const acting = startActing({
     plans: [plan],
     timers,
     act: (_plan, _n, due) => void begun.push({ due, at: timers.now() }),
   });
-  timers.skip(350);
+  timers.elapse(350);
   await timers.next();
   t.strictSame(begun, [
     { due: 5000, at: 5000 },
@@ -40,9 +40,9 @@ t.test('actions of another process of the run are neither made nor counted as le
     isMine: ({ placeOf }, n) => placeOf(n) === 1,
     act: (_plan, n) => void made.push(n),
   });
-  timers.skip(300);
+  timers.elapse(300);
   await timers.next();
-  timers.skip(400);
+  timers.elapse(400);
   const { left, answered } = acting.stop();
   t.strictSame(made, [1, 3]);
   t.equal(left, 2, 'the 5th and the 7th');
@@ -57,9 +57,9 @@ t.test('actions whose rate grows come closer and closer, and none is left out', 
     timers,
     act: (_plan, n) => void begun.push(n),
   });
-  timers.skip(600);
+  timers.elapse(600);
   await timers.next();
   t.strictSame(begun, [0, 1]);
-  timers.skip(250);
+  timers.elapse(250);
   t.equal(acting.stop().left, 2);
 });

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -80,7 +79,6 @@ export function signed(
   return {
     ...kept(Object.entries(headers)),
     'webhook-signature': new Webhook(key).sign(String(headers['webhook-id']), at, body),
-    'x-notification-key': createHmac('sha256', key).update(body).digest('hex'),
   };
 }
 

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { readCommandLine } from '@lapel/device-sim/command-line';
 import type { RunRecord } from '@lapel/device-sim/report/record';
 import { run } from '@lapel/device-sim/run';
+import { HALTED } from '@lapel/device-sim/scenario/verdicts';
+import { freePort } from '@lapel/tools/harness/free-port';
 import type { IPublishPacket } from 'mqtt-packet';
 import root, { type Test } from 'tap';
-import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from '../../flow/service-process.ts';
+import { ADMIN_TOKEN, type ServiceProcess, startProcess } from '../../flow/service-process.ts';
 import { type Passing, type Reply, signed, startHttpBetween, startMqttBetween } from './between.ts';
 
 /** The faults of a service: each part may be missing. */
@@ -83,7 +85,7 @@ export async function startBreakable(t: Test) {
     runs += 1;
     const file = join(folder, `broken-${runs}.yaml`);
     writeFileSync(file, `name: broken-${runs}\n${scenario}`);
-    const [port = 0] = await fixedPorts(1);
+    const port = await freePort();
     let key = '';
     const api = await startHttpBetween(
       t,
@@ -111,6 +113,7 @@ export async function startBreakable(t: Test) {
     if (command.do !== 'run') throw new Error('no run');
     const stopped = new AbortController().signal;
     const { record } = await run(command.settings, { stopped, stream: { write: () => {} } });
-    return record;
+    // Other tests have the processors meanwhile, so nothing follows from how long an answer took.
+    return { ...record, verdicts: record.verdicts.filter(({ text }) => text !== HALTED) };
   };
 }

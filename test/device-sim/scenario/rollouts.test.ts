@@ -80,6 +80,20 @@ t.test('in another size a rollout keeps its shares, and runs faster', async (t) 
   t.strictSame(scaled(read(daily), { faster: 10 }).phases[0]?.rollouts[0]?.plan.window, window);
 });
 
+t.test('the rate of a rollout may grow, and a stage may need some results', async (t) => {
+  const growing = rollout(`ratePerMinute: { from: 10, to: 600, doubleAfter: 50 },
+      stages: [{ percent: 5, continueWhen: { succeededPercent: 95, minimumResults: 10 } }]`);
+  const bodyOf = (scenario: ReturnType<typeof read>) => scenario.phases[0]?.rollouts[0]?.plan.body;
+  t.match(bodyOf(read(growing)), {
+    ratePerMinute: { from: 10, to: 600, doubleAfter: 50 },
+    stages: [{ continueWhen: { succeededPercent: 95, minimumResults: 10 } }],
+  });
+  t.match(bodyOf(scaled(read(growing), { devices: 50, faster: 2 })), {
+    ratePerMinute: { from: 10, to: 600, doubleAfter: 25 },
+    stages: [{ continueWhen: { minimumResults: 5 } }],
+  });
+});
+
 t.test('a group has tags for the service, besides its names in the scenario', async (t) => {
   const { groups } = read('', 'groups: [{ name: a, tags: [old], deviceTags: { site: osaka } }, { name: b }]\n');
   t.match(groups, [
@@ -101,6 +115,12 @@ for (const [what, action, words] of [
   ['no parameters', '{ do: rollout, operation: setWifi }', /parameters: is needed for setWifi/],
   ['a stage without a size', rollout('stages: [{ approval: true }]'), /stages\[0\]: needs either percent or count/],
   ['too large stages', rollout('stages: [{ percent: 60 }, { percent: 60 }]'), /stages: have more than 100 percent/],
+  [
+    'a rate that shrinks',
+    rollout('ratePerMinute: { from: 9, to: 5, doubleAfter: 1 }'),
+    /ratePerMinute\.to: must not be less than from/,
+  ],
+  ['half a rate', rollout('ratePerMinute: { from: 9 }'), /ratePerMinute: must be a whole number .*, or \{ from, to,/],
   ['half a window', rollout('window: { opens: 1m }'), /window: needs closes, or from, to and timeZone/],
   ['a short window', rollout('window: { closes: 30s }'), /window: needs at least one minute between opens and closes/],
   [

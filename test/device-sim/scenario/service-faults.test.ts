@@ -7,8 +7,9 @@ import { run } from '@lapel/device-sim/run';
 import { createServiceFaults } from '@lapel/device-sim/scenario/service-faults';
 import { faultCommand } from '@lapel/device-sim/service/fault-command';
 import { systemTimers } from '@lapel/device-sim/timers';
+import { freePort, freePorts } from '@lapel/tools/harness/free-port';
 import t, { type Test } from 'tap';
-import { fixedPorts, refusedOn } from '../../flow/service-process.ts';
+import { refusedOn } from '../../flow/service-process.ts';
 import { startBroker } from '../plain-broker.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -36,7 +37,7 @@ t.test(
   { timeout: 300_000 },
   async (t) => {
     const folder = t.testdir({ data: {} });
-    const [http, admin, mqtt, objects] = await fixedPorts(4);
+    const [http, admin, mqtt, objects] = await freePorts(4);
     const env = {
       LAPEL_DATA_DIR: join(folder, 'data'),
       LAPEL_HTTP_PORT: String(http),
@@ -176,7 +177,7 @@ t.test('of several nodes only the named one has the fault', async (t) => {
 
 t.test('a service that ends when it is started is told with its last words', async (t) => {
   const { line } = smallScenario(t, 'phases: [{ name: work, duration: 100ms }]');
-  const [port] = await fixedPorts(1);
+  const port = await freePort();
   const away = ['--mqtt', `mqtt://127.0.0.1:${port}`];
   await t.rejects(play([...line, ...away, '--service', 'echo no port left >&2; exit 7']), {
     message: /--service.*the service ended with exit code 7: no port left/,

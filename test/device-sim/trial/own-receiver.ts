@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 /** The faults of a customer's receiver. */
 export type Flaw =
   | 'takes-forged'
+  | 'wants-the-former-header'
   | 'takes-old'
   | 'fails-at-unknown'
   | 'fails-at-double'
@@ -17,6 +18,7 @@ export type Flaw =
   | 'verifies-what-it-has-parsed'
   | 'keeps-one-of-each-transaction'
   | 'keeps-repetitions'
+  | 'keeps-repetitions-later'
   | 'keeps-what-it-refuses';
 
 const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
@@ -27,6 +29,7 @@ function isGenuine(headers: IncomingHttpHeaders, body: Buffer, key: string, flaw
   const [id, at] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
   if (!flaws.includes('takes-old') && !(Math.abs(Date.now() / 1000 - Number(at)) <= 300)) return false;
   if (flaws.includes('takes-forged')) return true;
+  if (flaws.includes('wants-the-former-header') && !('x-notification-key' in headers)) return false;
   const bytes = Buffer.from(key.slice('whsec_'.length), 'base64');
   const expected = Buffer.from(
     `v1,${createHmac('sha256', bytes).update(`${id}.${at}.`).update(body).digest('base64')}`,
@@ -53,12 +56,16 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
   const paths: string[] = [];
   const kept: string[] = [];
   const names = new Set<string>();
+  /** What is written into the list only after it was read. */
+  const later: string[] = [];
+  let lists = 0;
 
   const signedBody = (body: Buffer): Buffer =>
     has('verifies-what-it-has-parsed') ? Buffer.from(JSON.stringify(JSON.parse(body.toString()))) : body;
 
   function keep(id: string, data: { transaction?: { transactionId: number } }): void {
     const name = has('keeps-one-of-each-transaction') ? String(data.transaction?.transactionId) : id;
+    if (names.has(name) && has('keeps-repetitions-later')) later.push(id);
     if (names.has(name) && !has('keeps-repetitions')) return;
     names.add(name);
     kept.push(id);
@@ -82,8 +89,16 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
     return 204;
   }
 
+  function answerList(response: ServerResponse): void {
+    lists += 1;
+    // A receiver that writes its list anew has none for a moment.
+    if (lists === 2) response.writeHead(404);
+    else kept.push(...(lists > 1 ? later.splice(0) : []));
+    response.end(lists === 2 ? '' : JSON.stringify(kept));
+  }
+
   const server = createServer((request, response) => {
-    if (request.method === 'GET') return void response.end(JSON.stringify(kept));
+    if (request.method === 'GET') return answerList(response);
     void buffer(request).then((body) => {
       const status = statusFor(request.headers, body);
       bodies.push(body);

@@ -69,10 +69,14 @@ t.test(
 );
 
 /** Flaws of the store behind a receiver, which no answer shows. */
-type Keeping = 'keeps-one-of-each-transaction' | 'keeps-repetitions' | 'keeps-what-it-refuses';
+type Keeping =
+  | 'keeps-one-of-each-transaction'
+  | 'keeps-repetitions'
+  | 'keeps-repetitions-later'
+  | 'keeps-what-it-refuses';
 
 /** The kinds that each flaw breaks. */
-const FOUND: Readonly<Record<Exclude<Flaw, Keeping>, readonly string[]>> = {
+const FOUND: Readonly<Record<Exclude<Flaw, Keeping | 'wants-the-former-header'>, readonly string[]>> = {
   'takes-forged': ['forged-signature', 'changed-body'],
   'takes-old': ['old-timestamp'],
   'fails-at-unknown': ['unknown-members'],
@@ -86,7 +90,7 @@ const FOUND: Readonly<Record<Exclude<Flaw, Keeping>, readonly string[]>> = {
  * A run sends more than 500 webhooks, so flaws share receivers. No two flaws are at the same receivers of these, so the
  * receivers at which a kind is broken name its flaw.
  */
-const RECEIVERS: readonly (readonly Exclude<Flaw, Keeping>[])[] = [
+const RECEIVERS: readonly (readonly (keyof typeof FOUND)[])[] = [
   ['verifies-what-it-has-parsed'],
   ['takes-forged', 'fails-at-unknown', 'fails-at-new-types', 'refuses-the-past'],
   ['takes-old', 'fails-at-unknown', 'fails-at-large', 'refuses-the-past'],
@@ -103,6 +107,12 @@ for (const flaws of RECEIVERS) {
     for (const { story } of broken) t.match(story, [/^msg_.*expected (2xx within 15 s|4xx)$/]);
   });
 }
+
+t.test('a receiver that wants the header of earlier releases is found by its first answer', async (t) => {
+  const receiver = await startOwnReceiver(t, key, 'wants-the-former-header');
+  const { verdicts } = await runSelf(receiver.url, '--once 1');
+  t.match(brokenOf(verdicts)[0], { text: 'genuine: 2xx within 15 s', shown: '1: 401' });
+});
 
 t.test('the same seed makes the same order of kinds', async (t) => {
   const typesOf = async (seed: number) => {
@@ -157,11 +167,12 @@ for (const [flaw, shown, story] of [
   [undefined, /^(\d+) of \1, 0 twice, 0 that had to be refused$/, []],
   ['keeps-one-of-each-transaction', /^\d+ of \d+, 0 twice, 0 /, [/^msg_\w+ \(\S+\): was answered 2xx, and is not in/]],
   ['keeps-repetitions', /, 1 twice, 0 that/, [/^msg_\w+ \(genuine\): is in the list twice/]],
+  ['keeps-repetitions-later', /, 1 twice, 0 that/, [/^msg_\w+ \(genuine\): is in the list twice/]],
   ['keeps-what-it-refuses', /, 0 twice, 3 that had to be refused/, [/^msg_\w+: is in the list, and had to be refused/]],
 ] as const) {
   t.test(`the list of a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is judged`, async (t) => {
     const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
-    const { verdicts } = await runSelf(receiver.url, `--once 11 --wait 0 --kept ${receiver.url}`);
+    const { verdicts } = await runSelf(receiver.url, `--once 11 --kept ${receiver.url}`);
     const kept = verdicts.find(({ text }) => text.startsWith('kept:'));
     t.match(kept, { holds: flaw === undefined, shown, story });
     t.strictSame(brokenOf(verdicts), flaw === undefined ? [] : [kept]);

@@ -75,18 +75,23 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
           data: { ...name, transaction: { ...record, ...ended } },
         });
         const event = { setting: 'deviceEvent', type: 'transaction.succeeded', transactionId } as const;
-        deliveries.insertDelivery(unit, {
-          ...name,
-          ...event,
-          body,
-          attempts: 0,
-          createdAt: at,
-          traceparent: null,
-        });
+        const stored = { ...name, ...event, body, unsent: false, createdAt: at, traceparent: null };
+        deliveries.insertEvent(unit, stored, () => undefined);
         const outcome = { status: 'delivered', statusCode: 200, error: null, nextAttemptAt: null } as const;
         const sent = { sent: 'x'.repeat(103), answer: null };
         const url = 'https://patrol.example.com/lapel/events';
-        deliveries.saveOutcome(unit, { ...name, ...outcome, ...sent, round: 0, attempts: 1, url, at }, () => undefined);
+        const attempt = {
+          ...name,
+          ...outcome,
+          ...sent,
+          setting: event.setting,
+          sequence: null,
+          round: 0,
+          attempts: 1,
+          url,
+          at,
+        };
+        deliveries.saveOutcome(unit, attempt, () => undefined);
       }
     });
   }

@@ -43,6 +43,10 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     about: 'PostgreSQL: a point in time, standbys that take over',
     inCi: missing.postgres,
   },
+  releases: {
+    file: 'test/simulation/try-releases.ts',
+    about: 'bad releases that install well are stopped, and good ones are not, in the simulated world',
+  },
   soak: { file: 'tools/scripts/soak.mjs', about: 'crashes, fuzz and floods for as long as you like' },
   upgrade: { file: 'tools/scripts/try-upgrade.ts', about: 'upgrades from the former release, under load' },
   worlds: {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { fixedPorts } from '../../../test/flow/service-process.ts';
+import { freePort } from '../../harness/free-port.ts';
 import { DEPLOY, shortenedRules } from './rules.ts';
 import { until } from './until.ts';
 
@@ -41,7 +41,7 @@ export async function startPrometheus(folder: string) {
   writeFileSync(targets, '[]');
   writeFileSync(join(folder, 'lapel.rules.yml'), shortenedRules());
   writeFileSync(join(folder, 'prometheus.yml'), configuration(targets));
-  const [port] = await fixedPorts(1);
+  const port = await freePort();
   const at = `127.0.0.1:${port}`;
   const paths = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/samples`];
   const child = spawn('prometheus', [...paths, `--web.listen-address=${at}`, '--log.level=error'], {

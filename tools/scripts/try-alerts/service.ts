@@ -1,4 +1,5 @@
-import { ADMIN_TOKEN, type Addresses, fixedPorts, startProcess } from '../../../test/flow/service-process.ts';
+import { ADMIN_TOKEN, type Addresses, startProcess } from '../../../test/flow/service-process.ts';
+import { freePorts } from '../../harness/free-port.ts';
 
 type Options = Parameters<typeof startProcess>[2];
 
@@ -9,7 +10,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
  * is killed when it is disposed of, and with this process.
  */
 export async function createService(env: Record<string, string | undefined>, options: Options = {}) {
-  const [http, admin, mqtt] = await fixedPorts(3);
+  const [http, admin, mqtt] = await freePorts(3);
   const ports = { LAPEL_HTTP_PORT: `${http}`, LAPEL_ADMIN_PORT: `${admin}`, LAPEL_MQTT_PORT: `${mqtt}` };
   let kill: () => unknown = () => undefined;
   process.on('exit', () => kill());

@@ -1,7 +1,7 @@
 import { inSets } from '../../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../../platform/database/sql.ts';
 import type { Micros } from '../../../runtime/units.ts';
-import type { DeliveryKey, ReceiverName } from '../delivery.ts';
+import type { DeliveryKey, SettingReceiver } from '../delivery.ts';
 
 /** An attempt that failed. Times are microseconds. */
 export interface FailedAttempt {
@@ -72,23 +72,28 @@ export const removeAttempts = (sql: Sql, { applicationId, deliveryId }: Delivery
   sql.run(REMOVE, applicationId, deliveryId);
 
 /** A receiver whose last attempt failed. Times are microseconds. */
-export interface FailingReceiver extends ReceiverName {
+export interface FailingReceiver extends SettingReceiver {
   since: Micros;
   failedAt: Micros;
   statusCode: number | null;
   error: string;
   /** The time at which its application was notified that it fails; null before that. */
   toldAt: Micros | null;
+  /** The time at which the event was stored that is only in the stream, because no receiver could be told; null before that. */
+  streamedAt: Micros | null;
 }
 
 const FAILING = `application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error,
-  told_at AS "toldAt"`;
+  told_at AS "toldAt", streamed_at AS "streamedAt"`;
 
 /**
  * Stores that a receiver's last attempt failed; the time of the first failure is kept. Nothing is stored for an application
  * that was removed during the attempt.
  */
-export async function saveFailing(unit: UnitOfWork, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
+export async function saveFailing(
+  unit: UnitOfWork,
+  failing: Omit<FailingReceiver, 'toldAt' | 'streamedAt'>,
+): Promise<void> {
   await unit.run(
     `INSERT INTO failing_receivers (application_id, setting, since, failed_at, status_code, error)
      SELECT application_id, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?
@@ -104,18 +109,27 @@ export async function saveFailing(unit: UnitOfWork, failing: Omit<FailingReceive
   );
 }
 
-/** Stores the time at which the receiver's application was notified. */
-export async function saveTold(sql: Sql, { applicationId, setting }: ReceiverName, at: number): Promise<void> {
-  const text = 'UPDATE failing_receivers SET told_at = ? WHERE application_id = ? AND setting = ?';
+/** Stores the time at which the receiver's application was notified, by a webhook or only in its stream. */
+export async function saveTold(
+  sql: Sql,
+  { applicationId, setting }: SettingReceiver,
+  by: 'webhook' | 'stream',
+  at: number,
+): Promise<void> {
+  const column = by === 'webhook' ? 'told_at' : 'streamed_at';
+  const text = `UPDATE failing_receivers SET ${column} = ? WHERE application_id = ? AND setting = ?`;
   await sql.run(text, at, applicationId, setting);
 }
 
 /** Removes the record that a receiver fails, after a successful attempt. */
-export async function removeFailing(sql: Sql, { applicationId, setting }: ReceiverName): Promise<void> {
+export async function removeFailing(sql: Sql, { applicationId, setting }: SettingReceiver): Promise<void> {
   await sql.run('DELETE FROM failing_receivers WHERE application_id = ? AND setting = ?', applicationId, setting);
 }
 
-export const findFailing = (sql: Sql, { applicationId, setting }: ReceiverName): Promise<FailingReceiver | undefined> =>
+export const findFailing = (
+  sql: Sql,
+  { applicationId, setting }: SettingReceiver,
+): Promise<FailingReceiver | undefined> =>
   sql.get(`SELECT ${FAILING} FROM failing_receivers WHERE application_id = ? AND setting = ?`, applicationId, setting);
 
 export const listFailingOf = (sql: Sql, applicationId: string): Promise<FailingReceiver[]> =>

@@ -2,9 +2,9 @@ import { type NewestPage, newestFirst, type PageQuery } from '../../../platform/
 import type { Sql, SqlValue, UnitOfWork } from '../../../platform/database/sql.ts';
 import { idsFrom } from '../../../runtime/ids.ts';
 import type { Micros } from '../../../runtime/units.ts';
-import type { DeliveryStatus, UrlSetting } from '../delivery.ts';
+import { type DeliveryStatus, type EventNumbers, UNSENT, type UrlSetting } from '../delivery.ts';
 import { RETRY_DELAY_SECONDS } from '../retry-schedule.ts';
-import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from './delivery-record.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary, IS_DELIVERY, withUrl } from './delivery-record.ts';
 
 /** The deliveries of a list. */
 export interface DeliveryListFilter extends DeliveryFilter {
@@ -66,6 +66,12 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
+/** Whether an application has events that are only in its stream; they have an index of their own. */
+async function hasUnsent(sql: Sql, applicationId: string): Promise<boolean> {
+  const text = `SELECT 1 AS "one" FROM deliveries WHERE status = '${UNSENT}' AND application_id = ? LIMIT 1`;
+  return (await sql.get(text, applicationId)) !== undefined;
+}
+
 /** A page of an application's deliveries, newest first. `mostExamined` is the most rows that the page may examine. */
 export async function listDeliveries(
   sql: Sql,
@@ -99,13 +105,16 @@ export async function listDeliveries(
     where += ' AND delivery_id < ?';
     values.push(idsFrom('msg', until));
   }
+  const conditions = filters.map(([condition]) => condition);
+  // Without a filter, a page counts its rows in the index alone.
+  if (status === undefined && (await hasUnsent(sql, applicationId))) conditions.push(IS_DELIVERY);
   const found = await newestFirst<DeliverySummary, string>(sql, {
     table,
     key: 'delivery_id',
     keyOf: ({ deliveryId }) => deliveryId,
     columns: DELIVERY_COLUMNS,
     ranges: [{ where, values }],
-    filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
+    filter: conditions.length > 0 ? conditions.join(' AND ') : null,
     filterValues: filters.map(([, value]) => value),
     page,
     mostExamined,
@@ -126,7 +135,7 @@ export async function makeDue(
   now: Micros,
 ): Promise<UrlSetting | undefined> {
   const row = await sql.get<{ setting: UrlSetting }>(
-    `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
+    `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? AND ${IS_DELIVERY} RETURNING setting`,
     now,
     now,
     applicationId,
@@ -274,8 +283,11 @@ export const findOfTransaction = (
 
 /** A delivery with its body; undefined when the application has none with this id. */
 export async function findDelivery(sql: Sql, applicationId: string, deliveryId: string) {
-  const row = await sql.get<DeliverySummary & { body: string; sent: string | null; answer: string | null }>(
-    `SELECT ${DELIVERY_COLUMNS}, body, sent, answer FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+  const row = await sql.get<
+    DeliverySummary & EventNumbers & { body: string; sent: string | null; answer: string | null }
+  >(
+    `SELECT ${DELIVERY_COLUMNS}, body, sent, answer, sequence, device_sequence AS "deviceSequence" FROM deliveries
+     WHERE application_id = ? AND delivery_id = ? AND ${IS_DELIVERY}`,
     applicationId,
     deliveryId,
   );

@@ -2,7 +2,7 @@ import type { WebhookSetting } from '@lapel/schemas/contracts/types';
 import type { Sql } from '../../../platform/database/sql.ts';
 import { openOrNull, type Place } from '../../../platform/encryption/vault.ts';
 import type { Micros } from '../../../runtime/units.ts';
-import { type DeliveryStatus, NO_DEVICE } from '../delivery.ts';
+import { type DeliveryStatus, NO_DEVICE, UNSENT } from '../delivery.ts';
 
 /** A delivery as lists show it; times are microseconds. */
 export interface DeliverySummary {
@@ -23,6 +23,9 @@ export interface DeliverySummary {
   createdAt: Micros;
   updatedAt: Micros;
 }
+
+/** Selects the rows that are deliveries, out of all events. */
+export const IS_DELIVERY = `status <> '${UNSENT}'`;
 
 /** The columns of a DeliverySummary. */
 export const DELIVERY_COLUMNS = `delivery_id AS "deliveryId", application_id AS "applicationId",

@@ -1,12 +1,14 @@
 import { inSets } from '../../../platform/database/set-form.ts';
-import type { Sql } from '../../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../../platform/database/sweep.ts';
 import type { Micros } from '../../../runtime/units.ts';
 import type { DeliveryKey } from '../delivery.ts';
 
-/** A delivery with a final outcome. */
+/** An event whose delivery has a final outcome, or that is only in the stream. */
 export interface EndedDelivery extends DeliveryKey {
   createdAt: Micros;
+  /** Of the first event of a page: the highest number in the stream of all that are found with it; otherwise null. */
+  lastOfPage: number | null;
   /** 0 when its first attempt succeeded, so that there are no failed attempts to remove. */
   hasFailed: 0 | 1;
 }
@@ -41,8 +43,9 @@ export async function findEndedDeliveries(
   applicationId: string,
   { after, upTo, before }: { after: string; upTo: string; before: number },
 ): Promise<EndedDelivery[]> {
-  return sql.all(
+  const rows = await sql.all<EndedDelivery & { sequence: number | null }>(
     `SELECT application_id AS "applicationId", delivery_id AS "deliveryId", created_at AS "createdAt",
+       sequence, NULL AS "lastOfPage",
        CASE WHEN status = 'delivered' AND attempts <= 1 AND round = 0 THEN 0 ELSE 1 END AS "hasFailed" FROM deliveries
      WHERE application_id = ? AND delivery_id > ? AND delivery_id <= ? AND status <> 'pending' AND updated_at < ?`,
     applicationId,
@@ -50,7 +53,19 @@ export async function findEndedDeliveries(
     upTo,
     before,
   );
+  const lastOfPage = rows.reduce<number | null>(
+    (last, { sequence }) => Math.max(last ?? 0, sequence ?? 0) || null,
+    null,
+  );
+  return rows.map((row, index) => (index === 0 ? { ...row, lastOfPage } : row));
 }
+
+const REMOVED = `INSERT INTO event_counts (application_id, device_id, last) VALUES (?, '', ?)
+  ON CONFLICT (application_id, device_id) DO UPDATE SET last = excluded.last WHERE event_counts.last < excluded.last`;
+
+/** Keeps up to which number events of an application may have been removed. */
+export const keepRemoved = (unit: UnitOfWork, applicationId: string, last: number): void =>
+  unit.later(REMOVED, [applicationId, last]);
 
 const REMOVE = inSets(
   `DELETE FROM deliveries WHERE application_id = ? AND delivery_id = ? AND status <> 'pending' AND updated_at < ?`,

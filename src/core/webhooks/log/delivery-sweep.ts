@@ -11,7 +11,10 @@ async function* applications(sql: Sql): AsyncGenerator<string> {
   }
 }
 
-/** Removes old deliveries with a final outcome, application by application, along their ids, which rise with time. */
+/**
+ * Removes old events, unless their deliveries are pending, application by application, along their ids, which rise with
+ * time.
+ */
 export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<repository.EndedDelivery> => ({
   kind: 'deliveries',
   keptForMicros: daysInMicros(keptDays),
@@ -29,7 +32,10 @@ export const deliverySweep = ({ keptDays }: { keptDays: number }): Sweep<reposit
     }
   },
   async remove(unit, ended, before) {
+    const { applicationId, lastOfPage } = ended;
     const removed = await repository.removeEndedDelivery(unit, ended, before);
+    // Also when this row stays: readers must know it before the first event of the page is gone.
+    if (lastOfPage !== null) repository.keepRemoved(unit, applicationId, lastOfPage);
     if (removed > 0 && ended.hasFailed) await removeAttempts(unit, ended);
     return removed;
   },

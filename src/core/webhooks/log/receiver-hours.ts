@@ -53,6 +53,22 @@ export const listHours = (sql: Sql, since: Micros): Promise<ReceiverHour[]> =>
     since,
   );
 
+/** The attempts of a receiver in the last 24 hours; those of the last seconds are not stored yet. */
+export async function countAttempts(
+  sql: Sql,
+  { applicationId, setting }: ReceiverName,
+  now: Micros,
+): Promise<{ delivered: number; failed: number }> {
+  const row = await sql.get<{ delivered: number | null; failed: number | null }>(
+    `SELECT CAST(SUM(delivered) AS BIGINT) AS delivered, CAST(SUM(failed) AS BIGINT) AS failed FROM receiver_hours
+     WHERE application_id = ? AND setting = ? AND hour > ?`,
+    applicationId,
+    setting,
+    now - 24 * HOUR_MICROS,
+  );
+  return { delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 };
+}
+
 /**
  * Counts the attempts of each receiver by hour. They are figures for people, so an attempt does not write them: they are
  * gathered for ten seconds, and a crash loses as much.

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import { createDeprecations } from '@lapel/schemas/contracts/deprecations';
-import { ASYNC_API, fileOfPage, OPEN_API, SEARCH_INDEX } from '../names.ts';
+import { ASYNC_API, fileOfPage, OPEN_API, SEARCH, SEARCH_INDEX } from '../names.ts';
 import { makeDocuments } from './documents.ts';
 import { apiPage, tagPage } from './reference/api-pages.ts';
 import { deprecationsPage } from './reference/deprecations-page.ts';
@@ -18,6 +19,18 @@ const FILES: readonly (readonly [name: string, place: string])[] = [
   ['colours.css', join(ROOT_FOLDER, 'console/style/colours.css')],
   ...OWN_FILES.map((name) => [name, join(import.meta.dirname, 'files', name)] as const),
 ];
+
+/** The engine of the search, MiniSearch, below its license, which asks for that; and how it ranks. */
+async function searchScript(): Promise<string> {
+  const engine = join(dirname(createRequire(import.meta.url).resolve('minisearch')), '..');
+  const places = [
+    join(engine, '../LICENSE.txt'),
+    join(engine, 'umd/index.js'),
+    join(import.meta.dirname, 'files/ranking.js'),
+  ];
+  const [license, library = '', ranking] = await Promise.all(places.map((place) => readFile(place, 'utf8')));
+  return `/*! MiniSearch (MIT license)\n${license}*/\n${library.replace(/\n\/\/# sourceMappingURL=.*/, '')}\n{\n${ranking}}\n`;
+}
 
 const tagsOf = (openApi: ApiDocument): string[] => (openApi['tags'] as { name: string }[]).map(({ name }) => name);
 
@@ -42,6 +55,7 @@ export async function makeSite(apiRelease: string): Promise<Map<string, string>>
     ...pages.map(([page, text]) => [fileOfPage(page), text] as const),
     ...FILES.map(([name, place]) => [name, readFile(place, 'utf8')] as const),
     [SEARCH_INDEX, searchIndex(openApi, asyncApi)],
+    [SEARCH, searchScript()],
     [OPEN_API, JSON.stringify(openApi)],
     [ASYNC_API, JSON.stringify(asyncApi)],
   ];

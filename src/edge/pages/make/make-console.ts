@@ -70,8 +70,7 @@ const packagesOf = (paths: readonly string[]): string[] =>
 const withNotice = ({ text, inputs }: Part): string =>
   `/*! ${packagesOf(inputs).map(copyrightOf).join('; ')} */\n${text}`;
 
-/** Makes the files of the console. Equal sources give equal bytes. */
-export async function makeConsole(): Promise<MadeConsole> {
+async function make(): Promise<MadeConsole> {
   try {
     const [main, style] = await Promise.all([script(), sheet()]);
     return {
@@ -81,4 +80,17 @@ export async function makeConsole(): Promise<MadeConsole> {
   } finally {
     await stop(); // its process, which would wait for more
   }
+}
+
+let making: Promise<MadeConsole> | undefined;
+
+/**
+ * Makes the files of the console. Equal sources give equal bytes. Calls at the same time share the work: all builds of a
+ * process share the process of esbuild, and one that is in work when another one ends it would never end.
+ */
+export function makeConsole(): Promise<MadeConsole> {
+  making ??= make().finally(() => {
+    making = undefined;
+  });
+  return making;
 }

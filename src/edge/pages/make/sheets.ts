@@ -10,6 +10,7 @@ export const SHEETS = [
   'plots',
   'rollouts',
   'tags',
+  'notes',
   'sign-in',
   'narrow',
 ] as const;

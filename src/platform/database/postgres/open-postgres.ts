@@ -10,6 +10,7 @@ import type { Told } from '../upgrade-plan.ts';
 import type { Bounds, Connection } from './connection.ts';
 import { SHORT } from './connection.ts';
 import { beginLife, changeOf, type DatabaseIdentity, identityThrough, readIdentity } from './database-identity.ts';
+import { createDecidedEvents } from './decided-events.ts';
 import { createPostgresGroupCommit } from './group-commit.ts';
 import { createLinks, type Link } from './link.ts';
 import { migrate } from './migrations.ts';
@@ -261,9 +262,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     aside,
     prompt: createReading([healer], healing, vault),
     transact,
+    decidedEvents: createDecidedEvents(read),
     async idle() {
       for (const queue of queues) await queue.idle();
     },
+    // Units of `soon` have connections of their own here, so they wait for no commit of others.
+    hurry: () => () => undefined,
     async size() {
       const row = await aside.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
       return { database: row?.bytes ?? 0, log: 0, free: 0 };

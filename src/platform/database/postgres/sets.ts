@@ -56,8 +56,9 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
   const [, into, values, returning] =
     /^(INSERT INTO \w+\s*\([^)]*\))\s*VALUES\s*\(([\s\S]*?)\)\s*(RETURNING [\s\S]*)?$/.exec(text) ?? [];
   if (into !== undefined && values !== undefined) {
-    const set = `${into} SELECT ${named(values, 0).text} FROM ${given} ORDER BY given.given_number ${returning ?? 'RETURNING 1 AS one'}`;
-    return { text: set, numbered: false, identity: [] };
+    const { text: selected, equalled } = named(values, 0);
+    const set = `${into} SELECT ${selected} FROM ${given} ORDER BY given.given_number ${returning ?? 'RETURNING 1 AS one'}`;
+    return { text: set, numbered: false, identity: equalled };
   }
   const [, remove, which] = /^(DELETE FROM \w+)\s(WHERE [\s\S]*)$/.exec(text) ?? [];
   if (remove !== undefined && which !== undefined) {

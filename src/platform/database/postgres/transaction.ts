@@ -82,7 +82,13 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
   }
 
   /** Keeps a statement until the next turn of the transaction, or its COMMIT. */
-  function later(one: Ran, text: string, values: readonly SqlValue[], answered?: (answer: Answer) => void): void {
+  function later(
+    one: Ran,
+    text: string,
+    values: readonly SqlValue[],
+    answered?: (answer: Answer) => void,
+    isAwaited = answered !== undefined,
+  ): void {
     if (one.ended) throw endedUnit();
     if (broken !== undefined) throw aborted();
     one.kept += 1;
@@ -90,7 +96,7 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
       of: one,
       text,
       values,
-      isAwaited: answered !== undefined,
+      isAwaited,
       resolve(answer) {
         one.kept -= 1;
         if (answer.count > 0) one.wrote = true;
@@ -130,6 +136,9 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
     later: (text, values, changed) => later(one, text, values, changed && (({ count }) => changed(count))),
     insertLater: (text, values, inserted) =>
       later(one, withIdentity(text), values, ({ rows }) => inserted(identityIn(rows))),
+    insertReturning: <Row>(text: string, values: readonly SqlValue[], inserted: (row: Row) => void) =>
+      // The next unit of the same device needs nothing of it: the effects of the commit do.
+      later(one, text, values, ({ rows }) => inserted(rows[0] as Row), false),
     forUpdate: ' FOR NO KEY UPDATE',
     forRemoval: ' FOR UPDATE',
     whileThere: ' FOR KEY SHARE',

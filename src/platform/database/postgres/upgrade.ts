@@ -14,10 +14,11 @@ import { unlessLost } from './trouble.ts';
 /** An index that is made while nodes use its table reads the table twice, and waits for their transactions. */
 const CONCURRENTLY = /\bINDEX CONCURRENTLY\b/;
 /**
- * To drop an index of the sample would find the real one, because the sample's has another name. A trigger finds no function
- * among temporary things. Both take no time.
+ * To drop an index of the sample would find the real one, because the sample's has another name. A trigger, or a default,
+ * finds no function among temporary things. None of them takes time.
  */
-const NOT_ON_A_SAMPLE = /^(DROP INDEX|CREATE OR REPLACE (FUNCTION|TRIGGER))\b/i;
+const NOT_ON_A_SAMPLE =
+  /^(DROP INDEX|CREATE OR REPLACE (FUNCTION|TRIGGER)|ALTER TABLE \w+ ALTER COLUMN \w+ SET DEFAULT)\b/i;
 
 async function namesOf(connection: Connection): Promise<Set<string>> {
   const { rows } = await connection.query(

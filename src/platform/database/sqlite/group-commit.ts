@@ -85,9 +85,14 @@ export function createGroupCommit({ connection, vault, sync, busy, ...options }:
   /** A commit that is not known to be on the disk. */
   let unsettled: PromiseWithResolvers<void> | undefined;
   let changed = false; // whether the running unit has changed the database
+  /** The failure of a statement with which SQLite has ended the transaction, as a full disk does. */
+  let ending: { cause: unknown } | undefined;
   const sql = createStatements(connection, {
     changed: () => {
       changed = true;
+    },
+    failed(cause) {
+      if (!connection.inTransaction) ending ??= { cause };
     },
   });
   const begin = connection.prepare('BEGIN IMMEDIATE');
@@ -102,19 +107,26 @@ export function createGroupCommit({ connection, vault, sync, busy, ...options }:
     const onCommit: (() => void)[] = [];
     const onRollback: (() => void)[] = [];
     let ended = false;
-    const late = (): Promise<never> => Promise.reject(endedUnit());
+    // Without a transaction a statement would be a commit of its own, although its unit fails.
+    const isOver = (): boolean => ended || ending !== undefined;
+    const refusal = (): unknown => (ending ? ending.cause : endedUnit());
+    const late = (): Promise<never> => Promise.reject(refusal());
     const port: UnitOfWork = {
-      all: (text, ...values) => (ended ? late() : sql.all(text, ...values)),
-      get: (text, ...values) => (ended ? late() : sql.get(text, ...values)),
-      run: (text, ...values) => (ended ? late() : sql.run(text, ...values)),
-      insert: (text, ...values) => (ended ? late() : sql.insert(text, ...values)),
+      all: (text, ...values) => (isOver() ? late() : sql.all(text, ...values)),
+      get: (text, ...values) => (isOver() ? late() : sql.get(text, ...values)),
+      run: (text, ...values) => (isOver() ? late() : sql.run(text, ...values)),
+      insert: (text, ...values) => (isOver() ? late() : sql.insert(text, ...values)),
       later(text, values, told) {
-        if (ended) throw endedUnit();
+        if (isOver()) throw refusal();
         sql.later(text, values, told);
       },
       insertLater(text, values, inserted) {
-        if (ended) throw endedUnit();
+        if (isOver()) throw refusal();
         sql.insertLater(text, values, inserted);
+      },
+      insertReturning(text, values, inserted) {
+        if (isOver()) throw refusal();
+        sql.insertReturning(text, values, inserted);
       },
       forUpdate: '', // needless, because units run one after another
       forRemoval: '',
@@ -149,6 +161,7 @@ export function createGroupCommit({ connection, vault, sync, busy, ...options }:
    * rolled back.
    */
   async function runAll(batch: Waiting[], done: Done[], inSavepoints: boolean): Promise<boolean> {
+    ending = undefined;
     begin.run();
     for (const unit of batch) {
       done.push(await runUnit(unit, inSavepoints));

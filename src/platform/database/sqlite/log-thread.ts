@@ -3,6 +3,7 @@ import { getSystemErrorMessage } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import type SqliteDatabase from 'better-sqlite3';
+import { threadOptions } from '../../../runtime/thread-options.ts';
 import {
   ASKED,
   carryOut,
@@ -87,7 +88,7 @@ export function createLogThread({ connection, file, onError }: Parts) {
   function start(): void {
     const module = new URL(`./log-thread-worker${MODULE_ENDING}`, import.meta.url);
     const workerData: Shared = { file, descriptor, memory };
-    worker = new Worker(module, { workerData, execArgv: [], env: {} });
+    worker = new Worker(module, { workerData, ...threadOptions() });
     worker.unref();
     worker.once('error', onError); // 'exit' follows
     worker.once('exit', stepIn);

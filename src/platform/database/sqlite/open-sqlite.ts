@@ -7,6 +7,7 @@ import type { Database, Sql, SqlValue } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import { createAside } from './aside.ts';
 import { DATABASE_FILE } from './database-file.ts';
+import { defineEventNumbers } from './event-numbers.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { beginLife } from './life.ts';
@@ -108,6 +109,7 @@ export function openSqlite(options: SqliteOptions): Database {
     migrate(writer, nowMicros);
     const raised = options.newLife && beginLife({ connection: writer, folder, ...options.newLife() });
     if (raised) options.onRaised?.(raised);
+    defineEventNumbers(writer);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file, vault);
     // From now on logThread waits for the disk.
@@ -160,8 +162,11 @@ export function openSqlite(options: SqliteOptions): Database {
       read: readsSettled(createReading({ writer, reader, vault }), group.settled),
       transact: group.transact,
       idle: group.idle,
+      hurry: group.hurry,
       aside: asideSettled,
       prompt: asideSettled,
+      // Units run one after another, and a read sees all that were committed.
+      decidedEvents: async () => Number.MAX_SAFE_INTEGER,
       size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
         logThread.check();

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { fixedPorts } from '../../../../test/flow/service-process.ts';
 import { openRawDevice } from '../../../../test/raw-device.ts';
 import { deviceIdOf } from '../../../../test/world.ts';
+import { freePorts } from '../../../harness/free-port.ts';
 import { type Application, createFleet, type Link, startPatrol, startReceiver, WIFI } from '../fleet.ts';
 import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
@@ -36,7 +36,7 @@ async function fill(url: string, most: number): Promise<Socket[]> {
 
 /** A service with low limits, all of which its customers and devices reach. */
 export async function reachBounds({ folder, prometheus, faults }: Stand): Promise<void> {
-  const [objectsPort, syslogPort] = await fixedPorts(2);
+  const [objectsPort, syslogPort] = await freePorts(2);
   const env = {
     LAPEL_DATA_DIR: join(folder, 'data'),
     LAPEL_OBJECTS_PORT: String(objectsPort),

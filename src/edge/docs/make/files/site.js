@@ -10,65 +10,34 @@ const list = box.querySelector('ul');
 const MOST = 20;
 const AROUND = 60;
 const BETWEEN_WORDS = /[^\p{L}\p{N}_]+/u;
-/** The weight of one more word: more than all names of an entry together. */
-const WORD = 10_000;
-/** Words of questions that say nothing about their subject. */
-const FILLERS = new Set(
-  'a an and are be can do does for from how i in is it my of on or the to what when where which who why with'.split(
-    ' ',
-  ),
-);
 let loading;
 let chosen = -1;
 
-/** Loads the index once, as a script, because a page of a folder may not fetch files. */
-function loadIndex() {
-  loading ??= new Promise((resolve, reject) => {
+/** Loads a script, because a page of a folder may not fetch files. */
+function loadScript(name) {
+  return new Promise((resolve, reject) => {
     const script = document.createElement('script');
-    script.src = indexUrl;
-    script.onload = () =>
-      resolve(
-        globalThis.lapelIndex.map(([title, page, address, text, names, rank]) => {
-          const inNames = `${title} ${names}`.toLowerCase();
-          const inAll = `${inNames} ${page} ${text}`.toLowerCase();
-          return { title, page, address, text, rank, inNames, inAll, nameWords: inNames.split(BETWEEN_WORDS) };
-        }),
-      );
-    script.onerror = () => {
-      loading = undefined; // tried again with the next key
-      reject(new Error('the index of the search cannot be loaded'));
-    };
+    script.src = new URL(name, indexUrl);
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${name} cannot be loaded`));
     document.head.append(script);
   });
+}
+
+/** Loads the index and its engine once. */
+function loadSearch() {
+  loading ??= Promise.all([loadScript(indexUrl), loadScript('search.js')]).then(
+    () => globalThis.lapelSearch(globalThis.lapelIndex),
+    (error) => {
+      loading = undefined; // tried again with the next key
+      throw error;
+    },
+  );
   return loading;
 }
 
-/** The words of what was typed that say what is looked for; all of them, if there are no such words. */
-function wordsOf(typed) {
-  const all = typed.toLowerCase().split(/\s+/);
-  const words = all.map((word) => word.replace(/^["'(]+|["'),.:;?!]+$/g, '')).filter(Boolean);
-  const telling = words.filter((word) => !FILLERS.has(word));
-  return telling.length > 0 ? telling : words;
-}
-
-/**
- * The weight of an entry for the words; 0 if it has none of them. The number of words that it has counts most, then
- * how well its title and its other names fit, then what kind of place it is.
- */
-function weightOf({ inNames, nameWords, inAll, rank }, words) {
-  const has = words.filter((word) => inAll.includes(word));
-  if (has.length === 0) return 0;
-  let weight = has.length * WORD + rank;
-  for (const word of has) {
-    if (nameWords.includes(word)) weight += 60;
-    else if (nameWords.some((name) => name.startsWith(word))) weight += 50;
-    else if (inNames.includes(word)) weight += 20;
-  }
-  return weight;
-}
-
 /** The text around the first of the words. */
-function around({ text }, words) {
+function around(text, words) {
   const lower = text.toLowerCase();
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
   const from = Math.max(0, Math.min(...places, text.length) - AROUND);
@@ -108,23 +77,22 @@ function open(item) {
 }
 
 async function search() {
-  const words = wordsOf(input.value);
-  if (words.length === 0) return close();
   const asked = input.value;
-  const entries = await loadIndex();
+  if (asked.trim() === '') return close();
+  const find = await loadSearch();
   if (asked !== input.value) return; // another key was pressed meanwhile
-  const found = entries
-    .map((entry) => ({ entry, weight: weightOf(entry, words) }))
-    .filter(({ weight }) => weight > 0)
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, MOST);
-  const items = found.map(({ entry }, index) => {
+  const words = asked
+    .toLowerCase()
+    .split(BETWEEN_WORDS)
+    .filter((word) => word.length > 2);
+  const found = find(asked).slice(0, MOST);
+  const items = found.map(([title, page, address, text], index) => {
     const item = element('li', '', '');
     item.id = `found-${index}`;
     item.setAttribute('role', 'option');
-    item.dataset.address = new URL(entry.address, indexUrl).href;
-    item.append(element('span', 'on', entry.page), element('strong', '', entry.title));
-    item.append(element('span', 'around', around(entry, words)));
+    item.dataset.address = new URL(address, indexUrl).href;
+    item.append(element('span', 'on', page), element('strong', '', title));
+    item.append(element('span', 'around', around(text, words)));
     return item;
   });
   const nothing = element('li', 'nothing', 'Nothing found.');
@@ -136,7 +104,7 @@ async function search() {
 }
 
 box.hidden = false;
-input.addEventListener('focus', () => void loadIndex().catch(() => {}));
+input.addEventListener('focus', () => void loadSearch().catch(() => {}));
 input.addEventListener('input', () => void search().catch(() => {}));
 input.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') close();

@@ -1,6 +1,8 @@
 const D = '490154203237518';
 const APP = 'com.example.camera';
 const ROLLOUT = 'rol_0193480f3a5b00112233445566778899';
+const NOTE = 'note_0193480f3a5b00112233445566778899';
+const ENDPOINT = 'ep_0193480f3a5b00112233445566778899';
 const DELIVERY = 'msg_0193480f3a5b00112233445566778899';
 
 /** A command of the command line for each operation, by the name of the operation. */
@@ -15,10 +17,14 @@ const COMMANDS: Readonly<Record<string, string>> = {
   activate: `lapel device activate ${D}`,
   deactivate: `lapel device deactivate ${D}`,
   readStatus: `lapel device show ${D} --json`,
+  readFleet: 'lapel device fleet',
   countDevices: "lapel device count --tag ring=canary --version-range '<2.0.0' --package com.example.camera",
   updateTagsOfMany: 'lapel device tags ring=canary --tag site=osaka --percent 10',
   readTags: `lapel device tag ${D}`,
   updateTags: `lapel device tag ${D} site=kyoto --remove ring`,
+  listDeviceNotes: `lapel device note ${D}`,
+  addDeviceNote: `lapel device note ${D} 'screen broken, sent to repair'`,
+  deleteDeviceNote: `lapel device note ${D} --delete ${NOTE}`,
   listRollouts: 'lapel rollout list',
   startRollout: `lapel rollout start --install ${APP}@1.1.0 --all --stage 5% --succeeded 95 --abort 10 --after 20`,
   readRollout: `lapel rollout show ${ROLLOUT}`,
@@ -27,6 +33,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   pauseRollout: `lapel rollout pause ${ROLLOUT}`,
   resumeRollout: `lapel rollout resume ${ROLLOUT}`,
   approveRollout: `lapel rollout approve ${ROLLOUT} --stage 1`,
+  revertRollout: `lapel rollout revert ${ROLLOUT} --version 1.2.9`,
   retryRollout: `lapel rollout retry ${ROLLOUT} --code NO_ANSWER`,
   readRolloutResults: `lapel rollout results ${ROLLOUT}`,
   listRolloutDevices: `lapel rollout devices ${ROLLOUT} --state failed`,
@@ -46,6 +53,22 @@ const COMMANDS: Readonly<Record<string, string>> = {
   cancelTransaction: `lapel device cancel ${D} 1`,
   listOwnDevices: 'lapel device list --tag site=osaka',
   listOwnAudit: 'lapel settings history --since 2026-11-20T00:00:00Z',
+  listEvents: "lapel events --follow --type 'transaction.*'",
+  listConsumers: 'lapel consumer list',
+  readConsumer: 'lapel consumer list --json',
+  moveConsumer: 'lapel consumer move billing 34021155203117',
+  deleteConsumer: 'lapel consumer delete billing',
+  listEndpoints: 'lapel endpoint list',
+  createEndpoint: "lapel endpoint add https://billing.example.com/lapel --type 'transaction.*' --ordered",
+  readEndpoint: `lapel endpoint show ${ENDPOINT}`,
+  updateEndpoint: `lapel endpoint change ${ENDPOINT} --description Billing`,
+  deleteEndpoint: `lapel endpoint delete ${ENDPOINT}`,
+  replaceEndpointSecret: `lapel endpoint secret ${ENDPOINT}`,
+  testEndpoint: `lapel endpoint test ${ENDPOINT}`,
+  listEndpointDeliveries: `lapel endpoint deliveries ${ENDPOINT} --status blocked`,
+  skipEndpointDelivery: `lapel endpoint skip ${ENDPOINT} 34021155203117`,
+  startReplay: `lapel endpoint replay ${ENDPOINT} --since 2026-11-20`,
+  cancelReplay: `lapel endpoint replay-cancel ${ENDPOINT}`,
   listDeliveries: 'lapel webhook deliveries --status exhausted',
   redeliverRange: 'lapel webhook redeliver --since 2026-11-20 --until 2026-11-21T12:00',
   readDelivery: `lapel webhook show ${DELIVERY}`,

@@ -36,10 +36,28 @@ export const SECTIONS: readonly Section[] = [
         about: 'The same path as plain calls.',
       },
       {
+        name: 'stream',
+        file: 'docs/stream.md',
+        title: 'Events: pull or push',
+        about: 'The stream of events: in order, without a URL, with consumers that keep their places.',
+      },
+      {
+        name: 'endpoints',
+        file: 'docs/endpoints.md',
+        title: 'Endpoints: several places, in order',
+        about: 'Push events to up to 16 places, each with its types, key, order and rate; replay what was missed.',
+      },
+      {
         name: 'verify-webhooks',
         file: 'docs/verify-webhooks.md',
         title: 'Verify webhooks',
         about: 'What is signed and how, and code for five languages.',
+      },
+      {
+        name: 'webhooks',
+        file: 'docs/webhooks.md',
+        title: 'How webhooks behave',
+        about: 'Order, repetition, retries, a slow receiver, and one that is away for a week or a month.',
       },
       {
         name: 'recovery',

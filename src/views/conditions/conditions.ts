@@ -1,18 +1,11 @@
-import type { WayIn } from '../core/people/person-repository.ts';
-import type { KnownNode } from '../platform/cluster/node-rows.ts';
-import type { Certificate } from '../platform/entrance/expiry-watch.ts';
-import type { Micros } from '../runtime/units.ts';
-import type { NodeState } from './node-state.ts';
-
-/** Something that an operator must mend. `critical`: users notice it now, or will within days. */
-export interface Alarm {
-  kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part' | 'people';
-  level: 'critical' | 'warning';
-  /** A sentence for people. */
-  text: string;
-  /** The node that it is about; null when it is about all of them, or there is one only. */
-  nodeId: string | null;
-}
+import type { WayIn } from '../../core/people/person-repository.ts';
+import type { KnownNode } from '../../platform/cluster/node-rows.ts';
+import type { Certificate } from '../../platform/entrance/expiry-watch.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { FailingPart, NodeState } from '../node-state.ts';
+import type { Alarm } from './kinds.ts';
+import { type FleetNow, ofFleet } from './of-fleet.ts';
+import { counted, days, size } from './words.ts';
 
 const DAY = 86_400;
 const GIB = 1024 ** 3;
@@ -27,10 +20,6 @@ const LIST_SHARES = { warning: 1 / 3, critical: 1 / 5 } as const;
 const WAY_IN_DAYS = { warning: 14, critical: 3 } as const;
 /** Seconds by which the clock of this node may differ from that of the database. */
 const CLOCK_SECONDS = 5;
-
-const days = (count: number): string => `${count} ${count === 1 ? 'day' : 'days'}`;
-const size = (bytes: number): string =>
-  bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${Math.round(bytes / 1024 ** 2)} MiB`;
 
 /** The state of one node, with the day on which its disk is full at its present pace. */
 export interface WatchedNode {
@@ -57,7 +46,7 @@ function ofRevocationList({ listener, begins, expires }: Certificate, now: numbe
   const level = left < LIST_SHARES.critical * life ? 'critical' : 'warning';
   const which = `revocation list of client certificates of ${listener}`;
   const hours = Math.floor(left / 3600);
-  const when = hours < 48 ? `${hours} ${hours === 1 ? 'hour' : 'hours'}` : days(Math.floor(left / DAY));
+  const when = hours < 48 ? counted(hours, 'hour', 'hours') : days(Math.floor(left / DAY));
   const text = left <= 0 ? `The ${which} is out of date: none is accepted.` : `The ${which} is out of date in ${when}.`;
   return [{ kind: 'certificate', level, text }];
 }
@@ -90,6 +79,10 @@ function ofDatabase({ nodeId, state }: WatchedNode): Alarm[] {
     late.push({ kind: 'database', level: 'warning', text: 'The database could not be checked.', nodeId });
   return late;
 }
+
+/** The parts of a node that cannot do their work, or that a person must look at. */
+const ofParts = (nodeId: string | null, parts: readonly FailingPart[]): Alarm[] =>
+  parts.map(({ part, reason }) => ({ kind: 'part', level: 'critical', text: `${part}: ${reason}`, nodeId }));
 
 /** Warns before a device CA ends, and with it all certificates that it has signed. */
 function ofDeviceCa(end: Micros | null, now: Micros): Alarm[] {
@@ -135,21 +128,20 @@ interface Looked {
   now: Micros;
   nodes: readonly WatchedNode[];
   known: readonly KnownNode[];
-  receivers: { failing: number };
+  /** The figures of the whole fleet; null when they could not be looked up. */
+  fleet: FleetNow | null;
   wayIn: WayIn;
   /** The end of the device CA that ends first; null without one. */
   deviceCaEnd: Micros | null;
-  /** The parts of this node that cannot do their work, with the reasons. */
-  problems: readonly { part: string; reason: string }[];
+  /** This node with its failing parts of now. They are known also when the nodes could not be looked at. */
+  self: { nodeId: string | null; parts: readonly FailingPart[] };
 }
 
 /** Finds what must be mended, the critical first. */
-export function alarmsOf({ now, nodes, known, receivers, wayIn, deviceCaEnd, problems }: Looked): Alarm[] {
+export function alarmsOf({ now, nodes, known, fleet, wayIn, deviceCaEnd, self }: Looked): Alarm[] {
   const ahead = known[0] ? (now - known[0].now) / 1_000_000 : 0;
   const found: Alarm[] = [
-    ...problems.map(
-      ({ part, reason }): Alarm => ({ kind: 'part', level: 'critical', text: `${part}: ${reason}`, nodeId: null }),
-    ),
+    ...ofParts(self.nodeId, self.parts),
     ...missingNodes(known).map(
       ({ nodeId, leaseSeconds }): Alarm => ({
         kind: 'node',
@@ -158,7 +150,14 @@ export function alarmsOf({ now, nodes, known, receivers, wayIn, deviceCaEnd, pro
         nodeId,
       }),
     ),
-    ...nodes.flatMap((node) => [...ofDisk(node, now), ...ofCertificates(node, now), ...ofDatabase(node)]),
+    ...nodes.flatMap((node) => [
+      ...ofDisk(node, now),
+      ...ofCertificates(node, now),
+      ...ofDatabase(node),
+      ...(node.nodeId === self.nodeId ? [] : ofParts(node.nodeId, node.state.parts)),
+      ...node.state.signs.map((sign): Alarm => ({ ...sign, nodeId: node.nodeId })),
+    ]),
+    ...(fleet ? ofFleet(fleet, now) : []),
     ...ofPeople(wayIn, now),
     ...ofDeviceCa(deviceCaEnd, now),
   ];
@@ -167,14 +166,6 @@ export function alarmsOf({ now, nodes, known, receivers, wayIn, deviceCaEnd, pro
     const text = `The clock of this node is ${Math.round(Math.abs(ahead))} seconds ${way} that of the database.`;
     found.push({ kind: 'clock', level: 'critical', text, nodeId: null });
   }
-  if (receivers.failing > 0) {
-    const [are, text] = receivers.failing === 1 ? ['receiver', 'fails'] : ['receivers', 'fail'];
-    found.push({
-      kind: 'receivers',
-      level: 'warning',
-      text: `${receivers.failing} ${are} of webhooks ${text}.`,
-      nodeId: null,
-    });
-  }
-  return found.toSorted((a, b) => Number(a.level !== 'critical') - Number(b.level !== 'critical'));
+  const rank = ({ level }: Alarm): number => ['critical', 'warning', 'info'].indexOf(level);
+  return found.toSorted((a, b) => rank(a) - rank(b));
 }
