@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
+import type { Ref } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { createNewest, type Outcome } from '../base/newest.ts';
 
@@ -10,7 +10,7 @@ interface FormCount {
   /** The last count; null while it is made. */
   found: Signal<Outcome<number> | null>;
   /** For the element around the fields. */
-  watched: { ref: RefObject<HTMLDivElement>; onInput(): void; onChange(): void };
+  watched: { ref: Ref<HTMLDivElement>; onInput(): void; onChange(): void };
 }
 
 /** Counts what a form selects, when it is shown and after each change of its fields. */
