@@ -14,7 +14,9 @@ export function signingKeysOf(
 }
 
 /** A key and the one that it has replaced, which signs beside it for a day. */
-export const keysThatSign = (
+export function keysThatSign(
   { key, former, replacedAt }: { key: string; former: string | null; replacedAt: Micros | null },
   now: Micros,
-): string[] => (former !== null && replacedAt !== null && now < replacedAt + OVERLAP_MICROS ? [key, former] : [key]);
+): string[] {
+  return former !== null && replacedAt !== null && now < replacedAt + OVERLAP_MICROS ? [key, former] : [key];
+}
