@@ -1,5 +1,6 @@
 import t from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { brokenEachTime } from '../postgres/meetings.ts';
 import { startTwoNodes } from '../postgres/two-nodes.ts';
 import { transactionIdOf, WIFI } from '../world.ts';
 
@@ -33,7 +34,8 @@ t.test('two nodes', { skip }, async (t) => {
       () => few.api.post(`${few.path}/devices/${one.deviceId}`, { json: {} }),
       () => other.post(`${otherPath}/devices/${two.deviceId}`, { json: {} }),
     );
-    t.same(answers.map(answerOf), [201, '403 not contracted or activation limit exceeded.']);
+    // Which of them is first is chance on a busy machine, where the one that waits for a lock gives up and tries again.
+    t.same(new Set(answers.map(answerOf)), new Set([201, '403 not contracted or activation limit exceeded.']));
   });
 
   await t.test('a clientId is given to one device, also with two developers', async (t) => {
@@ -58,7 +60,8 @@ t.test('two nodes', { skip }, async (t) => {
     );
     const submit = (api: typeof at.a) => () => api.put(`${path}/devices/${deviceId}/settings/wifi`, { json: WIFI });
     const answers = await meet('transactions', submit(at.a), submit(at.b));
-    t.same(answers.map(answerOf), [201, '429 the device has 1000 unfinished transactions and may not have more.']);
+    const refused = '429 the device has 1000 unfinished transactions and may not have more.';
+    t.same(new Set(answers.map(answerOf)), new Set([201, refused]));
   });
 
   await t.test('a device gets its commands in the order of their identifiers', async (t) => {
@@ -93,30 +96,36 @@ t.test('two nodes', { skip }, async (t) => {
   });
 
   await t.test('the counts of activated devices of several applications are right, without deadlocks', async (t) => {
-    const three = [await a.createTenant('one'), await a.createTenant('mid'), await a.createTenant('two')];
-    const activating = async (node: typeof a, of: number) => {
-      const { developerId, api, path: own } = three[of] as (typeof three)[number];
-      const device = await a.registerDevice(developerId);
-      const link = await node.connect(device);
-      await api.post(`${own}/devices/${device.deviceId}`, { json: {} });
-      const { transactionId } = await link.command();
-      return () => link.ack({ transactionId, status: 'succeeded' });
-    };
-    await (await activating(a, 1))();
-    const [atA, atB] = [[0, 1, 2].map((of) => activating(a, of)), [2, 1, 0].map((of) => activating(b, of))];
-    const [ofA, ofB] = [await Promise.all(atA), await Promise.all(atB)];
-    const before = await rolledBack();
-    // Each node has its first lock, and both wait for the row between: the node that gets it must not wait for the other.
-    await meet(
-      `SELECT 1 FROM activated_counts WHERE application_id = 'mid-app' FOR UPDATE`,
-      () => Promise.all(ofA.map((ack) => ack())),
-      () => Promise.all(ofB.map((ack) => ack())),
-    );
-    t.equal(await rolledBack(), before, 'no deadlock had to be broken');
-    const counts = await query(
-      `SELECT activated::int AS n FROM activated_counts WHERE application_id IN ('one-app', 'mid-app', 'two-app') ORDER BY n`,
-    );
-    t.same(counts, [{ n: 2 }, { n: 2 }, { n: 3 }]);
+    /** Resolves to how many units of work were rolled back. */
+    async function meetAtTheRowBetween(round: number): Promise<number> {
+      const three: Awaited<ReturnType<typeof a.createTenant>>[] = [];
+      for (const name of ['one', 'mid', 'two']) three.push(await a.createTenant(`${name}-${round}`));
+      const activating = async (node: typeof a, of: number) => {
+        const { developerId, api, path: own } = three[of] as (typeof three)[number];
+        const device = await a.registerDevice(developerId);
+        const link = await node.connect(device);
+        await api.post(`${own}/devices/${device.deviceId}`, { json: {} });
+        const { transactionId } = await link.command();
+        return () => link.ack({ transactionId, status: 'succeeded' });
+      };
+      await (await activating(a, 1))();
+      const [atA, atB] = [[0, 1, 2].map((of) => activating(a, of)), [2, 1, 0].map((of) => activating(b, of))];
+      const [ofA, ofB] = [await Promise.all(atA), await Promise.all(atB)];
+      const before = await rolledBack();
+      // Each node has its first lock, and both wait for the row between: the node that gets it must not wait for the other.
+      await meet(
+        `SELECT 1 FROM activated_counts WHERE application_id = 'mid-${round}-app' FOR UPDATE`,
+        () => Promise.all(ofA.map((ack) => ack())),
+        () => Promise.all(ofB.map((ack) => ack())),
+      );
+      const counts = await query(
+        'SELECT activated::int AS n FROM activated_counts WHERE application_id = ANY($1) ORDER BY n',
+        three.map((tenant) => tenant.applicationId),
+      );
+      t.same(counts, [{ n: 2 }, { n: 2 }, { n: 3 }]);
+      return (await rolledBack()) - before;
+    }
+    t.equal(await brokenEachTime(meetAtTheRowBetween), 0, 'no deadlock had to be broken');
   });
 
   await t.test('a credential that is being replaced is refused', async (t) => {
@@ -167,7 +176,7 @@ t.test('two nodes', { skip }, async (t) => {
     const [first, second] = await meet('transactions', submit(at.a), submit(at.b));
     t.same([first.status, second.status], [201, 201]);
     t.equal(transactionIdOf(first), transactionIdOf(second));
-    t.equal(second.headers['idempotency-replayed'], 'true');
+    t.same([first, second].filter(({ headers: answered }) => answered['idempotency-replayed'] === 'true').length, 1);
   });
 
   await t.test('a repeated activation gets the first answer, and is not refused', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { startObjectStore } from '@lapel/tools/harness/object-store';
 import { Client } from 'pg';
 import type { Test } from 'tap';
@@ -37,6 +38,7 @@ export async function startTwoNodes(t: Test) {
     for (;;) {
       const { rows } = await own.query('SELECT count(DISTINCT pid)::int AS n FROM pg_locks WHERE NOT granted');
       if (over || rows[0].n >= count) return;
+      await pause(2);
     }
   }
 
