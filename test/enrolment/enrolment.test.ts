@@ -7,7 +7,7 @@ import { NONCE, startEnrolment } from './enrolment-world.ts';
 const DAY = 86_400_000;
 
 onBoth(t, async (t, database) => {
-  const world = await startWorld(t, { database, insists: true });
+  const world = await startWorld(t, { database });
   const enrolment = await startEnrolment(world);
   const { admin, batch, ask, enrol, refusal, isLetIn, audited } = enrolment;
 

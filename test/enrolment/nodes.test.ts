@@ -1,13 +1,14 @@
 import t from 'tap';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { until } from '../until.ts';
-import { deviceIdOf, startWorld } from '../world.ts';
+import { deviceIdOf, insist, startWorld } from '../world.ts';
 import { NONCE, startEnrolment } from './enrolment-world.ts';
 
 t.test('a batch of two nodes', { ...(NO_POSTGRES && { skip: NO_POSTGRES }) }, async (t) => {
   const world = await startWorld(t, { nodes: 2 });
   const { admin, batch } = await startEnrolment(world);
-  async function ask(node: number, deviceId: string, code: string) {
+  const ask = (...asked: Parameters<typeof askOnce>) => insist(() => askOnce(...asked));
+  async function askOnce(node: number, deviceId: string, code: string) {
     const answer = await fetch(`${world.nodes[node]?.addresses.http}/v1/enrolments`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
