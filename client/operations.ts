@@ -76,6 +76,8 @@ export interface Operations {
   listConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
   /** Pair a device with a Bluetooth device (pairing). */
   pairBluetooth: { input: { deviceId: string; body: SchemaTypes['rest/bluetooth-pairing']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
+  /** Ask a device for its logs (diagnostics). */
+  collectDiagnostics: { input: { deviceId: string; body: SchemaTypes['rest/diagnostics-request']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Install a distributed version on a device (op 28). */
   installSoftware: { input: { deviceId: string; body: SchemaTypes['rest/install-request']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Read the firmware of a device (firmware read). */
@@ -232,6 +234,7 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   changeConnectivity: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: 'svc:device:write', repeatable: true },
   listConnectivity: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', scope: 'svc:device:read' },
   pairBluetooth: { method: 'POST', path: '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', scope: 'svc:device:write', repeatable: true },
+  collectDiagnostics: { method: 'POST', path: '/v1/applications/{applicationId}/devices/{deviceId}/diagnostics', scope: 'svc:device:write', repeatable: true },
   installSoftware: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/apps', scope: 'svc:device:write', repeatable: true },
   readFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: 'svc:device:read' },
   updateFirmware: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/firmware', scope: 'svc:device:write', repeatable: true },
@@ -306,6 +309,7 @@ export const TRANSACTION_OPERATIONS = [
   'setConnectivityState',
   'listConnectivity',
   'pairBluetooth',
+  'collectDiagnostics',
   'installSoftware',
   'updateFirmware',
 ] as const;

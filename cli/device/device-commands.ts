@@ -84,6 +84,8 @@ const PEERS = (result: Record<string, unknown>) =>
     Array.isArray(result['devices']) ? (result['devices'] as Peer[]) : [],
     'The device sees no Bluetooth device.',
   );
+const DIAGNOSTICS = ['logs', 'status', 'network'] as const;
+type DiagnosticFile = Readonly<Record<'kind' | 'name' | 'sha256', string> & { size: number }>;
 const OLD_FIRMWARE = `Devices with firmware older than 9.001.0 accept the command but never answer. Their transaction shows the warning
 FIRMWARE_TOO_OLD; cancel it.`;
 const bluetooth = { type: 'bluetooth' } as const;
@@ -217,6 +219,37 @@ const ROWS: readonly TransactionRow[] = [
         lapel.pairBluetooth({ deviceId, body: { macAddress }, query }),
     show: ({ name, macAddress }) =>
       `${oneLine(`paired with ${fieldText(macAddress)}${name ? ` (${fieldText(name)})` : ''}`)}\n`,
+  },
+  {
+    name: 'diagnose',
+    summary: 'Asks a device for its logs, which it uploads to your own store',
+    about: `The settings fileUploadGetUrl and fileUploadEvent say where the files go. Without --kind the device collects all
+kinds.`,
+    options: {
+      kind: { value: 'KIND', many: true, choices: [...DIAGNOSTICS], text: 'logs, status or network; may be repeated' },
+      note: { value: 'TEXT', text: 'why somebody asks, for the history of the device' },
+    },
+    examples: ["lapel device diagnose 490154203237518 --kind logs --note 'loses its connection' --wait"],
+    prepare: (given, { deviceId }) => {
+      const kinds = given.list('kind');
+      const note = given.text('note');
+      const body = {
+        kinds: (kinds.length > 0 ? kinds : DIAGNOSTICS) as (typeof DIAGNOSTICS)[number][],
+        ...(note !== undefined && { note }),
+      };
+      return (lapel, query) => lapel.collectDiagnostics({ deviceId, body, query });
+    },
+    show: ({ files }) =>
+      table<DiagnosticFile>(
+        [
+          { head: 'KIND', cell: ({ kind }) => kind },
+          { head: 'BYTES', cell: ({ size }) => String(size) },
+          { head: 'SHA-256', cell: ({ sha256 }) => sha256 },
+          { head: 'FILE', cell: ({ name }) => name, flexible: true },
+        ],
+        Array.isArray(files) ? (files as DiagnosticFile[]) : [],
+        'The device uploaded no file.',
+      ),
   },
   {
     name: 'install',

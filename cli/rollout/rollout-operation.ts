@@ -15,6 +15,7 @@ export const OPERATION_OPTIONS = {
   install: { value: 'PACKAGE@VERSION', text: 'install this version of a package' },
   firmware: { value: 'PACKAGE@VERSION', text: 'update the firmware to this version' },
   language: { value: 'TAG', text: 'set this language, such as ja-JP' },
+  diagnose: { value: 'KINDS', text: 'collect diagnostics: logs, status, network, or several of them as logs,network' },
   bluetooth: { value: 'STATE', choices: ['on', 'off'], text: 'turn Bluetooth on or off' },
   wifi: { ...FILE, text: 'set all Wi-Fi networks: file with a JSON array, as in the REST API (- is standard input)' },
   apn: { ...FILE, text: 'set all access point names: file with a JSON array, as in the REST API' },
@@ -37,6 +38,10 @@ const READERS: Readonly<Record<keyof typeof OPERATION_OPTIONS, Reader>> = {
   install: (text) => ({ operation: 'installSoftware', parameters: readVersion('install', text) }),
   firmware: (text) => ({ operation: 'updateFirmware', parameters: readVersion('firmware', text) }),
   language: (text) => ({ operation: 'setLanguage', parameters: { lang: text } }),
+  diagnose: (text) => ({
+    operation: 'collectDiagnostics',
+    parameters: { kinds: text.split(',') } as Asked['parameters'],
+  }),
   bluetooth: (text) => ({
     operation: 'setConnectivityState',
     parameters: { type: 'bluetooth', enabled: text === 'on' },

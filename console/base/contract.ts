@@ -25,6 +25,7 @@ export const TRANSACTION_OPERATIONS = [
   'setConnectivityState',
   'listConnectivity',
   'pairBluetooth',
+  'collectDiagnostics',
   'installSoftware',
   'updateFirmware',
 ] as const;

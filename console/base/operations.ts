@@ -169,6 +169,7 @@ export const APPLICATION = {
   changeConnectivity: { method: 'PUT', path: '/devices/{deviceId}/connectivity/state' },
   listConnectivity: { method: 'GET', path: '/devices/{deviceId}/connectivity/list' },
   pairBluetooth: { method: 'POST', path: '/devices/{deviceId}/bluetooth/devices' },
+  collectDiagnostics: { method: 'POST', path: '/devices/{deviceId}/diagnostics' },
   installSoftware: { method: 'PUT', path: '/devices/{deviceId}/apps' },
   readFirmware: { method: 'GET', path: '/devices/{deviceId}/firmware' },
   updateFirmware: { method: 'PUT', path: '/devices/{deviceId}/firmware' },

@@ -130,6 +130,20 @@ export const COMMANDS: readonly Command[] = [
     body: (data) => ({ macAddress: typed(data, 'macAddress') }),
   },
   {
+    name: 'Collect diagnostics',
+    about: 'The device uploads its log, its status or its network to the store of the customer.',
+    asked: 'collectDiagnostics',
+    rollout: 'collectDiagnostics',
+    fields: () => [
+      tick({ name: 'logs', label: 'Log' }, true),
+      tick({ name: 'status', label: 'Status' }, true),
+      tick({ name: 'network', label: 'Network' }, true),
+      textField({ name: 'note', label: 'Why', hint: 'For people who read the history of the device.' }),
+    ],
+    body: (data) =>
+      given({ kinds: ['logs', 'status', 'network'].filter((kind) => data.has(kind)), note: typed(data, 'note') }),
+  },
+  {
     name: 'Deactivate',
     about: 'Ends the activation for this application. All other unfinished transactions are cancelled.',
     asked: 'deactivate',

@@ -77,6 +77,10 @@ function callsOf(
       const body = { macAddress: peers[number % peers.length]?.macAddress ?? '' };
       return asking('pairBluetooth', body, lapel.pairBluetooth({ ...to, body }));
     },
+    diagnose(to) {
+      const body = { kinds: ['logs' as const, 'status' as const] };
+      return asking('collectDiagnostics', body, lapel.collectDiagnostics({ ...to, body }));
+    },
     async install(to, action) {
       const body = await releases.software(releaseOf(action));
       return asking('installSoftware', { ...body }, lapel.installSoftware({ ...to, body }), DOWNLOAD);

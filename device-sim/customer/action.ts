@@ -11,6 +11,7 @@ export const ACTIONS = {
   setBluetooth: 'switches Bluetooth on, and sometimes off',
   listBluetooth: 'asks it for the Bluetooth devices in its reach',
   pairBluetooth: 'pairs it with a Bluetooth device',
+  diagnose: 'asks it for its log and its status, which it uploads to the store of the customer',
   install: 'installs the `release` on it; the first action with that release uploads and distributes it',
   updateFirmware: 'updates its firmware to the `release`, which the first such action adds to the service',
   cancel: 'cancels its newest unfinished transaction, if it has one',

@@ -16,6 +16,7 @@ export const ORDINARY = {
   setConnectivityState: { type, enabled: true },
   listConnectivity: { type },
   pairBluetooth: { macAddress: '02:00:5E:00:53:01' },
+  collectDiagnostics: { kinds: ['logs', 'status'] },
 } as const satisfies Record<string, Parameters>;
 
 // 32 bytes in UTF-8: eight emoji of four bytes each.

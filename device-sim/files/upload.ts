@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -27,11 +28,22 @@ export function readTarget(value: unknown): UploadTarget | string {
   return { uploadUrl: uploadUrl as string, method, headers: headers as Record<string, string> };
 }
 
-/** How an attempt ended, and the next step: `again`, `expired` (another URL is needed) or `over`. */
-type UploadEnding = { kind: 'done' } | { kind: 'again' | 'expired' | 'over'; why: string };
+/**
+ * How an attempt ended, and the next step: `again`, `expired` (another URL is needed) or `over`. `sha256`: of the bytes that
+ * were sent, in hexadecimal digits.
+ */
+type UploadEnding = { kind: 'done'; sha256: string } | { kind: 'again' | 'expired' | 'over'; why: string };
 
-function ending(status: number): UploadEnding {
-  if (status >= 200 && status < 300) return { kind: 'done' };
+/** The header in which an S3 store tells the SHA-256 of the stored bytes, in Base64, if it computes one. */
+const STORED_SHA256 = 'x-amz-checksum-sha256';
+
+function ending(status: number, sent: Buffer, stored: unknown): UploadEnding {
+  if (status >= 200 && status < 300) {
+    const isStored = typeof stored !== 'string' || stored === sent.toString('base64');
+    return isStored
+      ? { kind: 'done', sha256: sent.toString('hex') }
+      : { kind: 'again', why: 'the store has other bytes than were sent' };
+  }
   if (status === 401 || status === 403) return { kind: 'expired', why: `the URL is refused (${status})` };
   const again = status >= 500 || status === 408 || status === 429;
   return { kind: again ? 'again' : 'over', why: `the server answered ${status}` };
@@ -89,6 +101,7 @@ export async function upload({
   const stalled = new AbortController();
   const watch = (): (() => void) => timers.after(stall, () => stalled.abort(new Error('nothing was taken any more')));
   let unwatch = watch();
+  const hash = createHash('sha256');
 
   async function* pieces(): AsyncGenerator<Buffer> {
     let left = breaks ? Math.floor(size / 2) : size;
@@ -96,8 +109,10 @@ export async function upload({
       unwatch();
       await pace?.(piece.length, signal);
       unwatch = watch();
-      yield piece.subarray(0, left);
-      left -= Math.min(left, piece.length);
+      const sent = piece.subarray(0, left);
+      hash.update(sent);
+      yield sent;
+      left -= sent.length;
       if (breaks && left === 0) throw new Error('the file cannot be read to its end');
     }
   }
@@ -117,7 +132,7 @@ export async function upload({
     if (await invited(request, timers)) await Promise.race([answered, pipeline(Readable.from(pieces()), request)]);
     const [response] = await answered;
     response.resume();
-    const result = ending(response.statusCode ?? 0);
+    const result = ending(response.statusCode ?? 0, hash.digest(), response.headers[STORED_SHA256]);
     if (result.kind !== 'done') request.destroy();
     return result;
   } catch (error) {

@@ -13,6 +13,8 @@ export interface OwnFile {
   /** Bytes. */
   readonly size: number;
   readonly seed: number;
+  /** Otherwise it is a movie of this size. */
+  readonly content?: Buffer;
 }
 
 /** The files whose URLs one request asks for. */
@@ -28,7 +30,11 @@ interface UploadOrder {
  * `unwanted`: the device reports no failure to the service, because the application does not want these files, or
  * because the service itself reports the failure.
  */
-export type UploadOutcome = { kind: 'sent' } | { kind: 'failed'; error: Failure } | { kind: 'unwanted' };
+export type UploadOutcome =
+  /** `sha256s`: of each file, in their order. */
+  | { kind: 'sent'; sha256s: readonly string[] }
+  | { kind: 'failed'; error: Failure }
+  | { kind: 'unwanted'; error: Failure };
 
 /**
  * Codes after which the device reports no failure: the application wants no such files, the device is not activated, or
@@ -99,7 +105,7 @@ export function createUploader({
       }
       const { code, message } =
         reply === 'timeout' ? { code: 'UPLOAD_URL_FAILED', message: 'the service did not answer' } : reply.error;
-      if (reply !== 'timeout' && UNWANTED.has(code)) return { kind: 'unwanted' };
+      if (reply !== 'timeout' && UNWANTED.has(code)) return { kind: 'unwanted', error: { code, message } };
       const passes = reply === 'timeout' || code === 'BUSY';
       if (!passes || !(await again(failures, signal))) return failed(code, message);
     }
@@ -108,6 +114,7 @@ export function createUploader({
   return {
     async send(order, signal) {
       let targets = await askForTargets(order, signal);
+      const sha256s: string[] = [];
       if (order.late && Array.isArray(targets)) targets = targets.map(expired);
       for (const [index, file] of order.files.entries()) {
         const { size } = file;
@@ -116,8 +123,12 @@ export function createUploader({
           if (!Array.isArray(targets)) return targets;
           const target = targets[index]!;
           const { stall, pace } = patience;
-          const ending = await upload({ target, size, content: movie(file), breaks, stall, pace, signal, timers });
-          if (ending.kind === 'done') break;
+          const content = file.content ? [file.content] : movie(file);
+          const ending = await upload({ target, size, content, breaks, stall, pace, signal, timers });
+          if (ending.kind === 'done') {
+            sha256s.push(ending.sha256);
+            break;
+          }
           if (ending.kind === 'over') return failed('UPLOAD_FAILED', `${file.name}: ${ending.why}`);
           if (!(await again(failures, signal))) {
             return failed('UPLOAD_FAILED', `${file.name}: ${ending.why}; given up after ${failures} attempts`);
@@ -126,7 +137,7 @@ export function createUploader({
         }
         onFile(file);
       }
-      return Array.isArray(targets) ? { kind: 'sent' } : targets;
+      return Array.isArray(targets) ? { kind: 'sent', sha256s } : targets;
     },
   };
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { OwnFile, Uploader, UploadOutcome } from '../files/uploader.ts';
+import type { Failure } from '../mqtt/messages.ts';
 import { pause, type Timers } from '../timers.ts';
+import type { DiagnosticFile, UploadedDiagnostics } from './diagnostics.ts';
 
 /** The plan of a call. */
 export interface CallPlan {
@@ -15,6 +17,16 @@ export interface CallPlan {
 /** How many uploads of one device may wait; further ones are dropped. */
 const BACKLOG = 8;
 const CONTENT_TYPE = 'video/mp4';
+const TEXT = 'text/plain; charset=utf-8';
+const JSON_TYPE = 'application/json';
+
+interface OneFile {
+  fileId: string;
+  file: OwnFile;
+  contentType?: string;
+  /** Whether the upload URL is used too late. */
+  late?: boolean;
+}
 
 /** The actions of the wearer of a device: calls, and files of the customer's application. */
 export interface Calls {
@@ -22,6 +34,11 @@ export interface Calls {
   call(plan: CallPlan): string | undefined;
   /** Begins an upload; returns the fileId. */
   uploadFile(): string;
+  /** Uploads the files of diagnostics; resolves to them, or to the reason why not all were uploaded. */
+  sendDiagnostics(
+    files: readonly DiagnosticFile[],
+    signal: AbortSignal,
+  ): Promise<readonly UploadedDiagnostics[] | Failure>;
   /** The number of calls and uploads in progress. */
   readonly size: number;
   /** Ends all calls and uploads at once; resolves when nothing of them is left. */
@@ -71,12 +88,12 @@ export function createCalls({
   }
 
   /** Uploads run one after another, because the radio of a device is narrow. */
-  async function send(order: Parameters<Uploader['send']>[0]): Promise<UploadOutcome> {
+  async function send(order: Parameters<Uploader['send']>[0], ending = signal): Promise<UploadOutcome> {
     if (backlog >= BACKLOG) {
       return { kind: 'failed', error: { code: 'STORAGE_FULL', message: 'too many files wait to be uploaded' } };
     }
     backlog += 1;
-    const outcome = uploads.then(() => uploader.send(order, signal));
+    const outcome = uploads.then(() => uploader.send(order, ending));
     uploads = outcome.catch(() => {});
     try {
       return await outcome;
@@ -99,19 +116,25 @@ export function createCalls({
       const connections = connectionIds.map((connectionId, index) => ({
         connectionId,
         movieFile: files[index]!.name,
+        size: files[index]!.size,
+        sha256: outcome.sha256s[index],
       }));
       tell('recording.saved', { callId, connections });
     } else if (outcome.kind === 'failed') tell('recording.failed', { callId, error: outcome.error });
   }
 
-  async function sendFile(key: string, fileId: string): Promise<void> {
-    const file = makeFile(key, `clip-${fileId.slice(0, 8)}.mp4`);
+  /** Uploads a file to its own URL, and tells the application. */
+  async function sendFile(
+    { fileId, file, contentType = CONTENT_TYPE, late }: OneFile,
+    ending?: AbortSignal,
+  ): Promise<UploadOutcome> {
     const { name, size } = file;
-    const data = { fileId, name, size, contentType: CONTENT_TYPE };
-    const outcome = await send({ type: 'fileUploadUrl', data, files: [file], late: isLate(key) });
+    const data = { fileId, name, size, contentType };
+    const outcome = await send({ type: 'fileUploadUrl', data, files: [file], ...(late && { late }) }, ending);
     onOutcome(outcome);
-    if (outcome.kind === 'sent') tell('fileUpload.succeeded', { fileId, name, size });
+    if (outcome.kind === 'sent') tell('fileUpload.succeeded', { fileId, name, size, sha256: outcome.sha256s[0] });
     else if (outcome.kind === 'failed') tell('fileUpload.failed', { fileId, name, error: outcome.error });
+    return outcome;
   }
 
   async function talk(key: string, callId: string, { milliseconds, recorded, others }: CallPlan): Promise<void> {
@@ -145,8 +168,24 @@ export function createCalls({
     uploadFile() {
       const fileId = randomUUID();
       ownFiles += 1;
-      follow(sendFile(`file ${ownFiles}`, fileId));
+      const key = `file ${ownFiles}`;
+      const file = makeFile(key, `clip-${fileId.slice(0, 8)}.mp4`);
+      follow(sendFile({ fileId, file, late: isLate(key) }).then(() => undefined));
       return fileId;
+    },
+    async sendDiagnostics(files, ending) {
+      const either = AbortSignal.any([signal, ending]);
+      const sent: UploadedDiagnostics[] = [];
+      for (const file of files) {
+        const { kind, fileId, name, size } = file;
+        const outcome = await sendFile({ fileId, file, contentType: name.endsWith('.txt') ? TEXT : JSON_TYPE }, either);
+        if (outcome.kind !== 'sent') {
+          const { code, message } = outcome.error;
+          return { code: 'UPLOAD_FAILED', message: `${name}: ${code}: ${message}` };
+        }
+        sent.push({ kind, fileId, name, size, sha256: outcome.sha256s[0]! });
+      }
+      return sent;
     },
     get size() {
       return underWay.size;

@@ -4,6 +4,7 @@ import type { Answer, Command, Failure } from '../mqtt/messages.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Peer, peersOf } from './bluetooth.ts';
 import { type DeviceState, type Equipment, newState, plainEquipment } from './device-state.ts';
+import type { DiagnosticFile, UploadedDiagnostics } from './diagnostics.ts';
 import { isTooOldFor } from './firmware.ts';
 import { operations } from './operations.ts';
 import type { Plan, Plans } from './plans.ts';
@@ -36,7 +37,12 @@ export interface Execution {
   readonly plan: Plan;
   /** The file that must be downloaded before the command can finish, if any. */
   readonly download: 'apk' | 'any' | undefined;
+  /** The files that must be uploaded before the command can finish, if any. */
+  readonly collected: readonly DiagnosticFile[] | undefined;
 }
+
+/** The outcome of the transfer of a command: of its download, or of the upload of its files. */
+export type Transferred = DownloadedFile | { readonly files: readonly UploadedDiagnostics[] } | Failure;
 
 /** The state and the answers that a device keeps over a restart. */
 export interface DeviceMemory {
@@ -75,10 +81,10 @@ export interface DeviceModel {
    */
   forget(what: 'unfinished' | 'everything'): void;
   /**
-   * Ends an execution that `begin` returned: changes the state, and returns the answer. If the command has a download,
-   * its outcome is passed.
+   * Ends an execution that `begin` returned: changes the state, and returns the answer. If the command has a download or
+   * files, the outcome of their transfer is passed.
    */
-  finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
+  finish(transactionId: number, transferred?: Transferred): Answer;
   /**
    * Begins the trial of a list of networks, if the command of an execution asks for one and can be carried out. Then
    * `endTrial` ends the execution.
@@ -178,20 +184,21 @@ export function createDeviceModel({
 
   function outcome(
     { command, plan }: Execution,
-    download: DownloadedFile | Failure | undefined,
+    transferred: Transferred | undefined,
   ): { error: Failure } | { result?: Readonly<Record<string, unknown>> } {
     // A command without an answer is remembered like a success, so that a repetition does not begin it again.
     if (plan.instead) return plan.instead === 'never' ? {} : plan.instead;
     const refused = refusal(command, plan);
     if (refused) return { error: refused };
-    if (download && 'code' in download) return { error: download };
+    if (transferred && 'code' in transferred) return { error: transferred };
     if (plan.fails)
       return { error: failure(plan.fault?.code ?? 'INTERNAL', 'the device could not carry out the command') };
     const operation = operations.get(command.operation)!;
     if (operation.download) {
-      if (!download) throw new Error(`${command.operation} is finished without its file`);
-      return operation.apply(state, command.parameters, download);
+      if (!transferred || 'files' in transferred) throw new Error(`${command.operation} is finished without its file`);
+      return operation.apply(state, command.parameters, transferred);
     }
+    if (transferred && 'files' in transferred) return { result: transferred };
     const result = operation.apply(state, command.parameters, peers);
     return result ? { result } : {};
   }
@@ -238,9 +245,12 @@ export function createDeviceModel({
         }
         waiting.delete(transactionId);
         remember(executions, transactionId, (executions.get(transactionId) ?? 0) + 1, behaviour.memory);
-        const wanted = operations.get(command.operation)?.download;
-        const download = wanted && !plan.instead && !refusal(command, plan) ? wanted : undefined;
-        const execution = { command, plan, download, lane };
+        const operation = operations.get(command.operation);
+        const isCarriedOut = !plan.instead && !refusal(command, plan);
+        const download = isCarriedOut ? operation?.download : undefined;
+        const collected =
+          isCarriedOut && operation && !operation.download ? operation.collects?.(state, command) : undefined;
+        const execution = { command, plan, download, collected, lane };
         current.set(transactionId, execution);
         return execution;
       }
@@ -259,11 +269,11 @@ export function createDeviceModel({
 
     issuedAt: (transactionId) => issued.get(transactionId),
 
-    finish(transactionId, download) {
+    finish(transactionId, transferred) {
       const execution = current.get(transactionId);
       if (!execution) throw new Error(`${transactionId} is not being executed`);
       current.delete(transactionId);
-      const end = outcome(execution, download);
+      const end = outcome(execution, transferred);
       const answer: Answer =
         'error' in end ? { transactionId, status: 'failed', ...end } : { transactionId, status: 'succeeded', ...end };
       remember(answers, transactionId, answer, behaviour.memory);

@@ -264,6 +264,7 @@ class SimulatedDevice implements Device {
       model: this.#model,
       behaviour: this.#behaviour,
       makeFetcher: () => this.#theSideTasks().makeFetcher(),
+      sendDiagnostics: (files, signal) => this.#theSideTasks().calls().sendDiagnostics(files, signal),
       timers: this.#timers,
       onReaction: (command, reaction) => this.#tellWatchers('command', [command, reaction]),
       onBegin: (execution) => this.#deviceFaults?.begins(execution) ?? true,

@@ -1,9 +1,11 @@
 import type { Passage } from '../files/download.ts';
-import type { DownloadedFile, Fetcher } from '../files/fetcher.ts';
-import type { Answer, Command, Failure } from '../mqtt/messages.ts';
+import type { Fetcher } from '../files/fetcher.ts';
+import type { Answer, Command } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
 import type { Behaviour } from './behaviour.ts';
-import type { DeviceModel, Execution, Reaction } from './device-model.ts';
+import type { Calls } from './calls.ts';
+import type { DeviceModel, Execution, Reaction, Transferred } from './device-model.ts';
+import type { DiagnosticFile } from './diagnostics.ts';
 import { createRunningDownloads, type RunningDownloads } from './running-downloads.ts';
 
 /** Carries out the commands of a device, and takes the time that each needs. */
@@ -21,6 +23,7 @@ export function createExecutor({
   model,
   behaviour,
   makeFetcher,
+  sendDiagnostics,
   timers,
   onReaction,
   onBegin,
@@ -34,6 +37,7 @@ export function createExecutor({
   behaviour: Behaviour;
   /** Called at the first download. */
   makeFetcher: () => Fetcher;
+  sendDiagnostics: Calls['sendDiagnostics'];
   timers: Timers;
   /** Called with the reaction to a command, before it is carried out. */
   onReaction: (command: Command, reaction: Reaction['kind']) => void;
@@ -53,6 +57,9 @@ export function createExecutor({
   /** Stops executions in progress, by transactionId. */
   const stops = new Map<number, () => void>();
   let running: RunningDownloads | undefined;
+  /** The uploads of diagnostics in progress. */
+  const uploads = new Set<Promise<unknown>>();
+  let isRunning = true;
 
   function downloads(): RunningDownloads {
     running ??= createRunningDownloads({
@@ -66,9 +73,29 @@ export function createExecutor({
     return running;
   }
 
-  function conclude(transactionId: number, file?: DownloadedFile | Failure): void {
-    onAnswer(model.finish(transactionId, file), false);
+  function conclude(transactionId: number, transferred?: Transferred): void {
+    onAnswer(model.finish(transactionId, transferred), false);
     work();
+  }
+
+  /** Uploads the files of a command, and answers then. A stop ends the upload without an answer. */
+  function upload(transactionId: number, files: readonly DiagnosticFile[]): void {
+    const controller = new AbortController();
+    const { signal } = controller;
+    stops.set(transactionId, () => controller.abort(new Error('the command is stopped')));
+    const mine = sendDiagnostics(files, signal)
+      .then((sent) => {
+        if (signal.aborted) return;
+        stops.delete(transactionId);
+        conclude(transactionId, 'code' in sent ? sent : { files: sent });
+      })
+      .catch((error: unknown) => {
+        if (signal.aborted || !isRunning) return;
+        stops.delete(transactionId);
+        conclude(transactionId, { code: 'INTERNAL', message: (error as Error).message });
+      })
+      .finally(() => uploads.delete(mine));
+    uploads.add(mine);
   }
 
   /** Undefined: the device tries the list of the command, and answers later. */
@@ -78,11 +105,12 @@ export function createExecutor({
     return undefined;
   }
 
-  function carryOut({ command: { transactionId }, plan: { latency } }: Execution): Answer | undefined {
+  function carryOut({ command: { transactionId }, plan: { latency }, collected }: Execution): Answer | undefined {
     if (behaviour.reportProcessing) onProgress(transactionId, 0);
-    if (latency === 0) return finish(transactionId);
+    if (latency === 0 && !collected) return finish(transactionId);
     const cancel = timers.after(latency, () => {
       stops.delete(transactionId);
+      if (collected) return upload(transactionId, collected);
       const answer = finish(transactionId);
       if (answer) onAnswer(answer, false);
       work();
@@ -125,10 +153,12 @@ export function createExecutor({
     work,
 
     async stop() {
+      isRunning = false;
       for (const cancel of stops.values()) cancel();
       stops.clear();
       running?.cancel();
       await running?.cleared();
+      await Promise.all(uploads);
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { DownloadedFile } from '../files/fetcher.ts';
-import type { Failure } from '../mqtt/messages.ts';
+import type { Command, Failure } from '../mqtt/messages.ts';
 import type { Peer } from './bluetooth.ts';
 import type { DeviceState } from './device-state.ts';
+import type { DiagnosticFile } from './diagnostics.ts';
 import type { Outcome } from './software.ts';
 
 export type Parameters = Readonly<Record<string, unknown>>;
@@ -23,6 +24,8 @@ export interface Operation {
   ) => Record<string, unknown> | undefined;
   /** The part of the state that the command changes, if the device may go back to the former one by itself. */
   readonly tries?: 'networks' | 'apns';
+  /** Makes the files that the device uploads before it answers; the answer names them. */
+  readonly collects?: (state: Readonly<DeviceState>, command: Command) => readonly DiagnosticFile[];
   readonly download?: undefined;
 }
 

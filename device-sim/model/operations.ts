@@ -1,6 +1,7 @@
 import { readSource } from '../files/source.ts';
 import { isRecord } from '../mqtt/messages.ts';
 import { connectivityOperations } from './connectivity.ts';
+import { diagnosticsFault, makeDiagnostics } from './diagnostics.ts';
 import { updated } from './firmware.ts';
 import type { DownloadOperation, Operation, Parameters } from './operation.ts';
 import { install } from './software.ts';
@@ -117,6 +118,7 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
     },
   ],
   ...connectivityOperations,
+  ['collectDiagnostics', { fault: diagnosticsFault, collects: makeDiagnostics, apply: () => undefined }],
   [
     'installSoftware',
     {

@@ -51,6 +51,7 @@ export type Operation =
   | 'setConnectivityState'
   | 'listConnectivity'
   | 'pairBluetooth'
+  | 'collectDiagnostics'
   | 'installSoftware'
   | 'updateFirmware';
 /** @minItems 1 */
@@ -382,6 +383,7 @@ export interface Action {
     | 'setBluetooth'
     | 'listBluetooth'
     | 'pairBluetooth'
+    | 'diagnose'
     | 'install'
     | 'updateFirmware'
     | 'cancel'

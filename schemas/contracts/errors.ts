@@ -68,6 +68,7 @@ export const ERRORS = {
   CLIENT_ID_IN_USE: { status: 403, shape: 'message', text: 'ClientId is already in use.', when: 'activation: another device has this clientId' },
   KEY_NOT_ISSUED: { status: 403, shape: 'message', text: 'authenticationKey is not issued.', when: 'an operation that creates a transaction: the authenticationKey of the application was not issued yet' },
   NOTIFICATION_NOT_CONFIGURED: { status: 404, shape: 'message', text: 'system notification destination is not configured.', when: 'an operation that creates a transaction: the application has no URL in its setting deviceEvent' },
+  UPLOADS_NOT_CONFIGURED: { status: 404, shape: 'message', text: 'file uploads are not configured: {setting} is not set.', when: 'diagnostics of a device: the application has no URL in its setting fileUploadGetUrl or fileUploadEvent, so no device can upload a file' },
   TOPIC_FOREIGN: { status: 403, shape: 'message', text: 'a device may not publish to this topic.', when: 'MQTT: a device publishes to a topic that is not one of its own; it gets the error on its errors topic' },
   TRANSACTION_NOT_FOUND: { status: 404, shape: 'reason', text: 'transaction not found.', when: 'the device has no transaction of the application with this transactionId' },
   TRANSACTION_FINISHED: { status: 409, shape: 'message', text: 'transaction is already finished.', when: 'cancel: the transaction is finished' },

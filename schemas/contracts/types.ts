@@ -133,6 +133,7 @@ export type Operation =
   | 'setConnectivityState'
   | 'listConnectivity'
   | 'pairBluetooth'
+  | 'collectDiagnostics'
   | 'installSoftware'
   | 'updateFirmware';
 /** queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final. */
@@ -175,7 +176,13 @@ export type RemovalId = string;
 export type RolloutState = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
 /** An operation that a rollout can carry out. */
 export type RolloutOperation =
-  'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
+  | 'setApn'
+  | 'setWifi'
+  | 'setLanguage'
+  | 'setConnectivityState'
+  | 'installSoftware'
+  | 'updateFirmware'
+  | 'collectDiagnostics';
 /** Name of a provider of sign-ins, as the settings give it. */
 export type ProviderId = string;
 /** A public key of ed25519 in PEM (SubjectPublicKeyInfo): `openssl pkey -in key.pem -pubout`. */
@@ -237,6 +244,25 @@ export type RolloutDeviceState =
 export type DeviceSequence = number;
 /** ISO 8601 date-time with an offset or `Z`, with the precision of the device's clock; from 1970 to 2199. */
 export type DeviceTime = string;
+/** A kind of diagnostics. */
+export type DiagnosticKind = 'logs' | 'status' | 'network';
+/** Identifier of a file that an app on the device uploads, made by the device. */
+export type FileId = string;
+/** Name of a file that a device uploads. */
+export type FileName = string;
+/** In bytes. */
+export type FileSize = number;
+/** SHA-256 of the stored file, in hexadecimal digits. */
+export type Sha256 = string;
+/**
+ * Kinds of diagnostics, each of which becomes a file. `logs`: the latest lines of the device's log; `status`: its versions, battery, storage and settings, without passwords; `network`: its connections, signal and addresses.
+ *
+ * @minItems 1
+ * @maxItems 3
+ */
+export type DiagnosticKinds = DiagnosticKind[];
+/** Why somebody asks, for people who read the history of the device. The device may write it into the files. */
+export type DiagnosticNote = string;
 /** The time at which the distribution was started, as ISO 8601 local date-time with microseconds; never before 2026-03-26. Left out while the distribution is not started. */
 export type DistributionDate = string;
 /** Name of a page of the documents, or of a file that such pages load. */
@@ -265,12 +291,6 @@ export type EventSequence = number;
 export type EventTypeFilter = string[];
 /** Seconds in which the command must be delivered. A command that is not delivered by then ends as `failed` with the code `EXPIRED`. Without it, the command waits for ever. A command is delivered when the service has the device’s PUBACK or its first acknowledgement. */
 export type ExpireIn = number;
-/** Identifier of a file that an app on the device uploads, made by the device. */
-export type FileId = string;
-/** Name of a file that a device uploads. */
-export type FileName = string;
-/** In bytes. */
-export type FileSize = number;
 /** An object that the service passes on without reading its members, nested at most 32 levels deep. */
 export type JsonObject = Record<string, unknown>;
 /** An object that the service passes on without reading its members, or null. */
@@ -392,8 +412,6 @@ export type RolloutWarnings = {
 }[];
 /** The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it. */
 export type SettingUrl = string | null;
-/** SHA-256 of the stored file, in hexadecimal digits. */
-export type Sha256 = string;
 /**
  * How notifications are signed, by Standard Webhooks: `v1` with a secret that the receiver shares (HMAC-SHA256), `v1a` with a key pair of the endpoint (Ed25519), whose public half the receiver reads.
  *
@@ -417,6 +435,8 @@ export type UploadAddress = string;
 export type UploadHeaders = Record<string, string>;
 /** Method of the upload; PUT if the answer leaves it out. */
 export type UploadMethod = 'PUT' | 'POST';
+/** SHA-256 of the bytes that the device has sent, in hexadecimal digits. Devices of earlier firmware leave it out. */
+export type UploadedSha256 = string;
 /** Absolute URL. */
 export type Url = string;
 /** Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged. */
@@ -630,6 +650,10 @@ export interface SchemaTypes {
   'common/device-selector': DeviceSelector;
   'common/device-sequence': DeviceSequence;
   'common/device-time': DeviceTime;
+  'common/diagnostic-file': DiagnosticFile;
+  'common/diagnostic-kind': DiagnosticKind;
+  'common/diagnostic-kinds': DiagnosticKinds;
+  'common/diagnostic-note': DiagnosticNote;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
   'common/docs-page': DocsPage;
@@ -748,6 +772,7 @@ export interface SchemaTypes {
   'common/upload-address': UploadAddress;
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
+  'common/uploaded-sha256': UploadedSha256;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull;
@@ -765,6 +790,7 @@ export interface SchemaTypes {
   'mqtt/connectivity-type-parameters': ConnectivityTypeParameters;
   'mqtt/custom-event-data': CustomEventData;
   'mqtt/deactivate-parameters': DeactivateParameters;
+  'mqtt/diagnostics-parameters': DiagnosticsParameters;
   'mqtt/error': MessageFault;
   'mqtt/event': DeviceEvent;
   'mqtt/file-upload-failed-data': FileUploadFailedData;
@@ -779,6 +805,7 @@ export interface SchemaTypes {
   'mqtt/recording-upload-urls-request': RecordingUploadUrlsRequest;
   'mqtt/request': DeviceRequest;
   'mqtt/response': DeviceResponse;
+  'mqtt/results/collect-diagnostics': CollectDiagnosticsResult;
   'mqtt/results/get-connectivity-state': GetConnectivityStateResult;
   'mqtt/results/install-software': InstallSoftwareResult;
   'mqtt/results/list-connectivity': ListConnectivityResult;
@@ -816,6 +843,7 @@ export interface SchemaTypes {
   'rest/device-status': DeviceStatus;
   'rest/device-status-list': DeviceStatusList;
   'rest/device-status-query': DeviceStatusQuery;
+  'rest/diagnostics-request': DiagnosticsRequest;
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
   'rest/endpoint': Endpoint;
@@ -3103,6 +3131,14 @@ export interface DeviceSelector {
   percent?: Percent;
   salt?: Salt;
 }
+/** A file with diagnostics that a device has uploaded. */
+export interface DiagnosticFile {
+  kind: DiagnosticKind;
+  fileId: FileId;
+  name: FileName;
+  size: FileSize;
+  sha256: Sha256;
+}
 /** Query of the feed: the topics that a reader follows. */
 export interface FeedQuery {
   /** Topics, separated by commas. `fleet` (administration only): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all transactions. `transactions:ID;ID`: these transactions, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `audit` (administration only): the auditId of the newest entry of the audit log, and the position of the last sealed one. `software:PACKAGE@VERSION;...`: the numbers of devices that have a version, wait for it, or failed at it (`firmware/PACKAGE@VERSION` for firmware), 20 versions at most. `rollouts:ID;ID`: these rollouts, 4 at most: their state, their counts, and signs that their figures have changed. `device:ID`: the messages of a device, 4 devices at most. Names are percent-encoded. */
@@ -3642,6 +3678,7 @@ export interface Command {
     | 'setConnectivityState'
     | 'listConnectivity'
     | 'pairBluetooth'
+    | 'collectDiagnostics'
     | 'installSoftware'
     | 'updateFirmware'
     | 'cancel';
@@ -3662,6 +3699,11 @@ export interface ConnectivityTypeParameters {
 /** Parameters of `deactivate`. */
 export interface DeactivateParameters {
   applicationId: ApplicationId;
+}
+/** Parameters of `collectDiagnostics`. A successful ack has the result `{ files }`. */
+export interface DiagnosticsParameters {
+  kinds: DiagnosticKinds;
+  note?: DiagnosticNote;
 }
 /** A fault in a message of the device. The message was dropped, or parts of it were left out, or it was repaired; `reason` says which. It got its PUBACK nevertheless, so that it does not come again, and the connection stays. */
 export interface MessageFault {
@@ -3702,6 +3744,7 @@ export interface FileUploadSucceededData {
   fileId: FileId;
   name: FileName;
   size: FileSize;
+  sha256?: UploadedSha256;
 }
 /** Data of the response to `fileUploadUrl`. */
 export interface FileUploadUrl {
@@ -3749,6 +3792,8 @@ export interface RecordingSavedData {
   connections: {
     connectionId: ConnectionId;
     movieFile: FileName;
+    size?: FileSize;
+    sha256?: UploadedSha256;
   }[];
 }
 /** Data of the response to `recordingUploadUrls`: a URL for each name, in the order of the request. */
@@ -3781,6 +3826,14 @@ export interface DeviceResponse {
   requestId: string;
   data?: JsonObject;
   error?: DeviceError;
+}
+/** Result of `collectDiagnostics`: the files that were uploaded, one for each kind. */
+export interface CollectDiagnosticsResult {
+  /**
+   * @minItems 1
+   * @maxItems 3
+   */
+  files: DiagnosticFile[];
 }
 /** Result of `getConnectivityState`: whether Bluetooth is on. */
 export interface GetConnectivityStateResult {
@@ -4171,6 +4224,11 @@ export interface DeviceStatusQuery {
   offset: number;
   /** The largest number of rows in the answer. */
   limit: number;
+}
+/** The diagnostics that a device is to collect and to upload. */
+export interface DiagnosticsRequest {
+  kinds: DiagnosticKinds;
+  note?: DiagnosticNote;
 }
 /** The started distribution. */
 export interface DistributionStarted {
@@ -5353,6 +5411,7 @@ export interface FileUploadSucceeded {
     fileId: FileId;
     name: FileName;
     size: FileSize;
+    sha256?: UploadedSha256;
     eventId: EventId;
     deviceTime?: UnreadTime;
     applicationId: ApplicationId;
@@ -5394,6 +5453,8 @@ export interface RecordingSaved {
        * The same as movieFile; removed from the release 2026-11 on.
        */
       webmFile?: string;
+      size?: FileSize;
+      sha256?: UploadedSha256;
     }[];
     eventId: EventId;
     deviceTime?: UnreadTime;

@@ -41,6 +41,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'connectivity state change', method: 'PUT', path: '/devices/{deviceId}/connectivity/state', scope: D, json: { type: 'bluetooth', enabled: true }, isCommand: true },
   { op: 'connectivity list', method: 'GET', path: '/devices/{deviceId}/connectivity/list', query: '?type=bluetooth', scope: C, isCommand: true },
   { op: 'pairing', method: 'POST', path: '/devices/{deviceId}/bluetooth/devices', scope: D, json: { macAddress: 'AA:BB:CC:DD:EE:FF' }, isCommand: true },
+  { op: 'diagnostics', method: 'POST', path: '/devices/{deviceId}/diagnostics', scope: D, json: { kinds: ['logs'] }, isCommand: true },
   { op: 'op 12', method: 'GET', path: '/packages', scope: A },
   { op: 'op 13', method: 'POST', path: '/packages', scope: B, json: { package: 'com.example.made' } },
   { op: 'op 14', method: 'PATCH', path: '/packages/{package}', scope: B, json: {} },

@@ -40,6 +40,18 @@ async function signVersion({ api, world, tenant, newVersion }: ConformanceWorld)
 
 /** The cases of single rows. */
 const OWN: Record<string, Cases> = {
+  diagnostics: {
+    201: {
+      title: 'an application whose devices upload files',
+      async run({ api, path, tenant, device }) {
+        const { url } = tenant.receiver;
+        await api.patch(path, { json: { fileUploadGetUrl: url, fileUploadEvent: url } });
+        const asked = await api.post(`${path}/devices/${device.deviceId}/diagnostics`, { json: { kinds: ['logs'] } });
+        await api.patch(path, { json: { fileUploadGetUrl: null, fileUploadEvent: null } });
+        return asked;
+      },
+    },
+  },
   'op 1': { 200: PLAIN('op 1', 'settings of the application') },
   'op 2': { 200: PLAIN('op 2', 'settings are changed') },
   'op 3': {

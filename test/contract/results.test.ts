@@ -23,6 +23,7 @@ const PARAMETERS: Record<string, Record<string, unknown>> = {
   setConnectivityState: { ...BLUETOOTH, enabled: true },
   listConnectivity: BLUETOOTH,
   pairBluetooth: { macAddress: PEER?.macAddress },
+  collectDiagnostics: { kinds: ['logs', 'status', 'network'] },
   installSoftware: INSTALL,
   updateFirmware: INSTALL,
 };
@@ -37,9 +38,16 @@ t.test('the answer of a device to each operation is the documented result', asyn
     const operation = operations.get(name)!;
     if (!operation.download) t.equal(operation.fault(parameters), undefined, name);
     const apk = { package: INSTALL.package, version: INSTALL.version, versionCode: 1 };
+    // The device names the files when it has uploaded them.
+    const command = { transactionId: 1, operation: name, parameters, issuedAt: '2026-11-22T09:30:00Z', attempt: 1 };
+    const files = operation.download
+      ? undefined
+      : operation
+          .collects?.(state, command)
+          .map(({ kind, fileId, name: file, size }) => ({ kind, fileId, name: file, size, sha256: '0'.repeat(64) }));
     const outcome = operation.download
       ? operation.apply(state, parameters, { size: 1, apk })
-      : { result: operation.apply(state, parameters, [PEER!]) };
+      : { result: files ? { files } : operation.apply(state, parameters, [PEER!]) };
     t.ok('result' in outcome, name);
     const result = 'result' in outcome ? outcome.result : undefined;
     const { result: reference } = documented[name]!;

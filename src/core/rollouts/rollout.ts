@@ -10,6 +10,7 @@ export const ROLLOUT_OPERATIONS = [
   'setConnectivityState',
   'installSoftware',
   'updateFirmware',
+  'collectDiagnostics',
 ] as const;
 export type RolloutOperation = (typeof ROLLOUT_OPERATIONS)[number];
 

@@ -38,6 +38,8 @@ interface Row {
    * Whether older devices accept the command but never answer it (specification, "Facts about the connectivity operations").
    */
   needsFirmware?: true;
+  /** Whether the device uploads files to the store of the customer. */
+  needsUploads?: true;
   /** Whether it gives the device settings, which are kept when it succeeds: a rollout can give them back. */
   isSetting?: true;
   effects?: Partial<Record<'succeeded' | 'failed' | 'cancelled', readonly Effect[]>>;
@@ -123,6 +125,16 @@ export const OPERATIONS = {
     subject: ({ macAddress }: { macAddress: string }) => macAddress,
     needsFirmware: true,
   },
+  collectDiagnostics: {
+    schema: 'mqtt/diagnostics-parameters',
+    needsUploads: true,
+    parameters: ({ kinds, ...others }: SchemaTypes['rest/diagnostics-request']) => ({
+      kinds: [...new Set(kinds)],
+      ...others,
+    }),
+    subject: ({ kinds, note }: SchemaTypes['rest/diagnostics-request']) =>
+      note === undefined ? kinds.join(', ') : `${kinds.join(', ')}: ${note}`,
+  },
   installSoftware: { ...install, installs: 'software' },
   updateFirmware: { ...install, installs: 'firmware' },
 } satisfies Record<Operation, Row>;
@@ -158,6 +170,9 @@ export const lineOf = (operation: InstallOperation): 'software' | 'firmware' => 
 
 /** Whether an operation gives a device settings that another command of the operation takes away again. */
 export const isSetting = (operation: string): boolean => ROWS[operation as Operation]?.isSetting === true;
+
+/** Whether the device uploads files to carry it out, so that the application needs its settings of file uploads. */
+export const needsUploads = (operation: string): boolean => ROWS[operation as Operation]?.needsUploads === true;
 
 /** The operations that older devices accept but never answer. */
 export const NEED_FIRMWARE: readonly Operation[] = (Object.keys(ROWS) as Operation[]).filter(

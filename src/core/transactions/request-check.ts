@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Installation } from './installation.ts';
-import { type InstallOperation, isInstall, type Request } from './operations.ts';
+import { type InstallOperation, isInstall, needsUploads, type Operation, type Request } from './operations.ts';
 
 export type InstallRequest = Extract<Request, { operation: InstallOperation }>;
 
@@ -12,11 +12,15 @@ export const isInstallRequest = <R extends Request>(request: R): request is Extr
 
 /**
  * Checks that an application can have transactions (Events table: without deviceEvent, operations that create transactions
- * are unavailable). Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED.
+ * are unavailable), and whether its devices can upload files if the operation needs that. Throws KEY_NOT_ISSUED,
+ * NOTIFICATION_NOT_CONFIGURED, UPLOADS_NOT_CONFIGURED.
  */
-export function requireReady({ authenticationKey, settings }: Application): void {
+export function requireReady({ authenticationKey, settings }: Application, operation: Operation): void {
   if (authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
   if (settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
+  if (!needsUploads(operation)) return;
+  const unset = (['fileUploadGetUrl', 'fileUploadEvent'] as const).find((setting) => settings[setting] === null);
+  if (unset !== undefined) throw new DomainError('UPLOADS_NOT_CONFIGURED', { values: { setting: unset } });
 }
 
 interface Parts {
@@ -30,11 +34,11 @@ export function createRequestCheck({ database, findApplication, installation }: 
   /**
    * Checks what concerns no device: whether the application can have transactions, and whether the version can be installed.
    * Nothing is locked, because the submission for each device checks it again. Throws KEY_NOT_ISSUED,
-   * NOTIFICATION_NOT_CONFIGURED, and the errors of `admit`.
+   * NOTIFICATION_NOT_CONFIGURED, UPLOADS_NOT_CONFIGURED, and the errors of `admit`.
    */
   return async function check(applicationId: string, request: Request): Promise<void> {
     const application = await findApplication(database.read, applicationId);
-    requireReady(application);
+    requireReady(application, request.operation);
     if (!isInstallRequest(request)) return;
     const { operation, asked } = request;
     const obstacle = await installation.obstacle(operation, asked, application.developerId);

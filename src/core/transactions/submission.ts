@@ -179,7 +179,8 @@ export function createSubmission({
 
   /**
    * Returns the transactionId. Throws APPLICATION_UNREGISTERED, KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED (Events table:
-   * without deviceEvent, operations that create transactions are unavailable), TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED, and the
+   * without deviceEvent, operations that create transactions are unavailable), UPLOADS_NOT_CONFIGURED, TOO_MANY_TRANSACTIONS,
+   * TOO_MUCH_QUEUED, and the
    * errors of the operation's rules (ops 5, 6, 10, 11, 28).
    * `also` runs in the same unit of work, after the transaction was stored.
    */
@@ -213,7 +214,7 @@ export function createSubmission({
       const { application, developer } = isAlone
         ? await lockOwner(unit, submission)
         : { application: await findApplication(unit, applicationId), developer: undefined };
-      requireReady(application);
+      requireReady(application, operation);
       await before?.(unit);
       const lock = isAlone ? unit.forUpdate : '';
       const admitted = developer

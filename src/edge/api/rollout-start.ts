@@ -27,6 +27,7 @@ const SCHEMAS: Record<RolloutOperation, SchemaName> = {
   setConnectivityState: 'rest/connectivity-state',
   installSoftware: 'rest/install-request',
   updateFirmware: 'rest/install-request',
+  collectDiagnostics: 'rest/diagnostics-request',
 };
 
 export function windowFaults(window: Pick<Window, 'timeZone'> | null | undefined): Fault[] {

@@ -118,6 +118,7 @@ export const ROUTES = [
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { query: 'rest/terms-query', body: 'rest/connectivity-state', name: 'changeConnectivity' }, command('setConnectivityState')),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', C, { query: 'rest/connectivity-query' }, commandOfQuery('listConnectivity')),
   route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { query: 'rest/terms-query', body: 'rest/bluetooth-pairing' }, command('pairBluetooth')),
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/diagnostics', D, { query: 'rest/terms-query', body: 'rest/diagnostics-request' }, command('collectDiagnostics')),
 
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { query: 'rest/terms-query', body: 'rest/install-request' }, command('installSoftware')), // op 28
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),

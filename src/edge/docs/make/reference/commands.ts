@@ -45,6 +45,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   changeConnectivity: `lapel device bluetooth on ${D}`,
   listConnectivity: `lapel device bluetooth list ${D} --wait`,
   pairBluetooth: `lapel device bluetooth pair ${D} AA:BB:CC:DD:EE:FF --wait`,
+  collectDiagnostics: `lapel device diagnose ${D} --kind logs --note 'loses its connection' --wait`,
   installSoftware: `lapel device install ${D} ${APP} 1.1.0`,
   readFirmware: `lapel device firmware show ${D}`,
   updateFirmware: `lapel device firmware update ${D} com.lapel.firmware 9.2.0`,
