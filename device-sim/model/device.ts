@@ -137,7 +137,6 @@ class SimulatedDevice implements Device {
   get online(): boolean {
     return this.#link.online;
   }
-
   get address(): string {
     return this.#link.address;
   }
@@ -202,8 +201,8 @@ class SimulatedDevice implements Device {
     await this.#link.cut();
   }
 
-  async idle(): Promise<void> {
-    if (this.outstanding > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+  idle(): Promise<void> {
+    return this.outstanding > 0 ? new Promise((resolve) => this.#idleWaiters.push(resolve)) : Promise.resolve();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -100,7 +100,10 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'revokeMember', headers: asAdmin },
     {
       operationId: 'readSettings',
-      after: () => api.patch(path, { json: { deviceEvent: receiver.url, callEvent: null } }),
+      after: () => {
+        const uploads = { fileUploadGetUrl: receiver.url, fileUploadEvent: receiver.url };
+        return api.patch(path, { json: { deviceEvent: receiver.url, callEvent: null, ...uploads } });
+      },
     },
     {
       operationId: 'activate',

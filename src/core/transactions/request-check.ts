@@ -12,12 +12,15 @@ export const isInstallRequest = <R extends Request>(request: R): request is Extr
 
 /**
  * Checks that an application can have transactions (Events table: without deviceEvent, operations that create transactions
- * are unavailable), and whether its devices can upload files if the operation needs that. Throws KEY_NOT_ISSUED,
- * NOTIFICATION_NOT_CONFIGURED, UPLOADS_NOT_CONFIGURED.
+ * are unavailable). Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED.
  */
-export function requireReady({ authenticationKey, settings }: Application, operation: Operation): void {
+export function requireReady({ authenticationKey, settings }: Application): void {
   if (authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
   if (settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
+}
+
+/** Checks that devices can upload files, if the operation needs that. Throws UPLOADS_NOT_CONFIGURED. */
+export function requireUploads({ settings }: Pick<Application, 'settings'>, operation: Operation): void {
   if (!needsUploads(operation)) return;
   const unset = (['fileUploadGetUrl', 'fileUploadEvent'] as const).find((setting) => settings[setting] === null);
   if (unset !== undefined) throw new DomainError('UPLOADS_NOT_CONFIGURED', { values: { setting: unset } });
@@ -38,7 +41,8 @@ export function createRequestCheck({ database, findApplication, installation }: 
    */
   return async function check(applicationId: string, request: Request): Promise<void> {
     const application = await findApplication(database.read, applicationId);
-    requireReady(application, request.operation);
+    requireReady(application);
+    requireUploads(application, request.operation);
     if (!isInstallRequest(request)) return;
     const { operation, asked } = request;
     const obstacle = await installation.obstacle(operation, asked, application.developerId);

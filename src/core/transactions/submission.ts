@@ -6,6 +6,7 @@ import type { Ids } from '../../runtime/ids.ts';
 import { currentTrace, type Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
+import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import { findDeveloper } from '../applications/developer-repository.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
@@ -16,7 +17,7 @@ import { setTerms } from './expiry-repository.ts';
 import type { Installation } from './installation.ts';
 import { parametersOf, type Request, subjectOf } from './operations.ts';
 import { createQueueBounds, type Freed } from './queue-bounds.ts';
-import { type InstallRequest, isInstallRequest, requireReady } from './request-check.ts';
+import { type InstallRequest, isInstallRequest, requireReady, requireUploads } from './request-check.ts';
 import { canExpire, endsAt, type StoredTerms, storedTerms, type Terms } from './terms.ts';
 import {
   findParameters,
@@ -71,10 +72,7 @@ interface Older {
 
 const NO_OLDER: Older = { records: [], freed: { number: 0, largeCharacters: 0 } };
 
-interface Owner {
-  applicationId: string;
-  developerId: string;
-}
+type Owner = Pick<Application, 'applicationId' | 'developerId' | 'settings'>;
 
 /** Stores a caller's request as a transaction. When the promise resolves, it is on the disk. */
 export function createSubmission({
@@ -116,6 +114,7 @@ export function createSubmission({
     { lock, obstacle }: { lock: Lock; obstacle: Obstacle | undefined },
   ): Promise<void> {
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
+    requireUploads(owner, submission.operation);
     if (!isInstallRequest(submission)) return;
     const { operation, asked } = submission;
     await installation.admit(unit, operation, asked, owner.developerId, obstacle, submission.deviceId);
@@ -214,7 +213,7 @@ export function createSubmission({
       const { application, developer } = isAlone
         ? await lockOwner(unit, submission)
         : { application: await findApplication(unit, applicationId), developer: undefined };
-      requireReady(application, operation);
+      requireReady(application);
       await before?.(unit);
       const lock = isAlone ? unit.forUpdate : '';
       const admitted = developer

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { MOVIE_MIN, movie } from '@lapel/device-sim/files/movie';
 import type { OwnFile } from '@lapel/device-sim/files/uploader';
@@ -86,6 +87,7 @@ async function ready(options?: Partial<DeviceOptions>) {
 }
 
 const content = (file: OwnFile): Buffer => Buffer.concat([...movie(file)]);
+const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 t.test('a recorded call is reported, each side is uploaded, and then the uploads are reported', async (t) => {
   await using parts = await ready();
@@ -113,7 +115,12 @@ t.test('a recorded call is reported, each side is uploaded, and then the uploads
   const participants = started.data['participants'] as { connectionId: string }[];
   t.strictSame(saved.data, {
     callId,
-    connections: names.map((movieFile, index) => ({ connectionId: participants[index]?.connectionId, movieFile })),
+    connections: names.map((movieFile, index) => ({
+      connectionId: participants[index]?.connectionId,
+      movieFile,
+      size: SIZE,
+      sha256: sha256Of(content(made[index]!)),
+    })),
   });
   t.equal(made.length, 2);
   for (const file of made) {
@@ -131,8 +138,9 @@ t.test('a file of the customer’s application is uploaded and reported', async 
   await using parts = await ready();
   const fileId = parts.device.uploadFile();
   const { data } = await parts.told('fileUpload.succeeded');
-  t.match(parts.requests(), [{ type: 'fileUploadUrl', data: { fileId, ...data, contentType: 'video/mp4' } }]);
-  t.strictSame(data, { fileId, name: parts.made[0]?.name, size: SIZE });
+  const { name } = parts.made[0]!;
+  t.match(parts.requests(), [{ type: 'fileUploadUrl', data: { fileId, name, size: SIZE, contentType: 'video/mp4' } }]);
+  t.strictSame(data, { fileId, name, size: SIZE, sha256: sha256Of(content(parts.made[0]!)) });
   t.ok(parts.store.files.get(`/${String(data['name'])}`)?.content.equals(content(parts.made[0]!)));
 });
 
@@ -181,7 +189,7 @@ for (const code of ['NOT_CONFIGURED', 'NOT_ACTIVATED', 'UPLOAD_URL_FAILED']) {
   t.test(`after ${code} nothing is uploaded, and nothing more is reported`, async (t) => {
     await using parts = await wearable(() => ({ error: { code, message: 'no.' } }));
     parts.device.uploadFile();
-    t.strictSame(await once(parts.device.events, 'uploaded'), [{ kind: 'unwanted' }]);
+    t.strictSame(await once(parts.device.events, 'uploaded'), [{ kind: 'unwanted', error: { code, message: 'no.' } }]);
     await parts.device.idle();
     t.strictSame(parts.events(), []);
     t.equal(parts.requests().length, 1);
