@@ -13,6 +13,7 @@ import { loaded } from '../parts/loaded.ts';
 import { named } from '../parts/named.ts';
 import { bareId, card, fact, gapOf, id, idLink, outside, said, since, until } from '../parts/show.ts';
 import { faultOf, stages, useTransaction } from '../parts/stages.ts';
+import { uploadedFiles } from '../parts/uploaded-files.ts';
 import { redeliver } from './webhooks.ts';
 
 /** The terms of the command: the times in which it must be delivered and answered. */
@@ -150,7 +151,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
           { title: 'Result of the device' },
           value.result === null
             ? p({ class: 'quiet' }, isFinished(value.status) ? 'The device sent no result.' : 'There is no result yet.')
-            : json(value.result),
+            : [value.operation === 'collectDiagnostics' ? uploadedFiles(value.result) : null, json(value.result)],
         ),
         value.late === undefined ? null : lateResult(value.late),
       ),

@@ -285,6 +285,24 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     t.same(operator.faults, []);
   });
 
+  await t.test('the files that a device has uploaded are a table of its transaction', async (t) => {
+    const { url } = tenant.receiver;
+    await tenant.api.patch(tenant.path, { json: { fileUploadGetUrl: url, fileUploadEvent: url } });
+    const asked = await tenant.api.post(`${device.path}/diagnostics`, { json: { kinds: ['logs'], note: 'why' } });
+    const transactionId = transactionIdOf(asked);
+    device.link.puback((await device.link.command()).packet);
+    const file = { kind: 'logs', fileId: 'f', name: `<b>log</b>.txt`, size: 12_345, sha256: 'ab'.repeat(32) };
+    await device.link.ack({ transactionId, status: 'succeeded', result: { files: [file] } });
+    await tenant.receiver.next();
+    await operator.visit(`/console/transactions/${transactionId}`);
+    const row = operator.page
+      .getByRole('table', { name: 'Files in the store of the customer' })
+      .getByRole('row')
+      .nth(1);
+    for (const text of [file.name, file.kind, '12,345', file.sha256]) t.match(await row.textContent(), text);
+    t.same(operator.faults, []);
+  });
+
   await t.test('a page on another port of this host can do nothing with the session', async (t) => {
     await strangerPage(t, walk);
     t.same(operator.faults, [], 'one is still logged in');
