@@ -22,7 +22,7 @@ export const diagnosticsFault = ({ kinds }: Readonly<Record<string, unknown>>): 
     ? undefined
     : `kinds are not some of ${KINDS.join(', ')}`;
 
-/** What a device tells of itself, by kind. Passwords stay on the device. */
+/** The content of each kind. Passwords stay on the device. */
 const CONTENTS: Readonly<Record<Kind, (state: Readonly<DeviceState>, command: Command) => unknown>> = {
   logs: (_state, { operation, transactionId, issuedAt, parameters: { note } }) =>
     [
