@@ -1,5 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { stringify } from 'yaml';
+import { readVerify } from './certificate/signing.ts';
+import type { VerifySettings } from './certificate/verify-report.ts';
 import { type AccountSource, readAccounts } from './customer/accounts.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { readDeviceTest } from './device-test-options.ts';
@@ -87,11 +89,12 @@ export type Command =
     }
   | { readonly do: 'receiver'; readonly settings: TrialSettings }
   | { readonly do: 'device'; readonly settings: DeviceTestSettings }
+  | { readonly do: 'verify'; readonly settings: VerifySettings }
   | { readonly do: 'replay'; readonly settings: ReplaySettings }
   | { readonly do: 'record'; readonly settings: RecordSettings }
   | { readonly do: 'run'; readonly settings: RunSettings };
 
-const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device', 'record', 'replay'];
+const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device', 'verify', 'record', 'replay'];
 const HTTP = ['http:', 'https:'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -344,6 +347,9 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
     case 'device':
       if (first !== undefined) throw new UsageError('device', `takes no "${first}"`);
       return { do: 'device', settings: readDeviceTest(options, env) };
+    case 'verify':
+      if (words.length > 1) throw new UsageError('verify', 'needs one file of --signed-report');
+      return { do: 'verify', settings: readVerify(first, options) };
     case 'schema':
       if (words.length > 1 || (first !== undefined && first !== 'report'))
         throw new UsageError('schema', `takes no "${words.join(' ')}"; it takes nothing or "report"`);

@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readSigning } from './certificate/signing.ts';
 import { CASES } from './device-test/cases.ts';
 import { readContract } from './device-test/contract.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
@@ -14,7 +15,7 @@ import { UsageError } from './usage-error.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The options that `device` shares with other commands. */
-const SHARED: readonly OptionName[] = ['help', 'seed', 'wait', 'json', 'junit'];
+const SHARED: readonly OptionName[] = ['help', 'seed', 'wait', 'json', 'junit', 'signed-report', 'report-key'];
 /** Addresses that mean all interfaces, at which no device can reach this machine. */
 const ANY: readonly string[] = ['0.0.0.0', '::'];
 const CREDENTIAL = { min: 32, max: 256 };
@@ -90,5 +91,6 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     signingKey: signingKey === undefined ? null : readKeyFile('signing-key', signingKey, createPrivateKey),
     json: options.has('json'),
     junitFile: options.text('junit'),
+    signing: readSigning(options),
   };
 }

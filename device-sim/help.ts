@@ -14,6 +14,7 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim replay FILE [options]    plays the devices of a record that "record" or --record has written
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
   lapel-sim device [options]         tests your own device by the rules of docs/devices.md: plays the service to it
+  lapel-sim verify FILE [options]    checks the signature of a report of a device or a receiver, and shows it
   lapel-sim [options]                the short way: plays a scenario that is made from these options
 ${isInstalled ? '' : '  (npm run sim -- ... is the same)\n'}
 A run registers its devices, makes an application with a webhook receiver and a store for uploads, connects, activates,
@@ -110,11 +111,17 @@ The command receiver (it also takes --seed, --wait, --json, --api, --application
   --self                     makes the webhooks itself, without a service (22, or --once N)
   --kept FILE|URL            the webhook-ids that your receiver has kept, in any text: each accepted one must be there once
   --junit FILE               writes the expectations as JUnit
+  --signed-report FILE       writes a report that names each rule with its evidence, signed with --report-key; also for device
+  --report-key FILE          your private key (ed25519, PEM)
+
+The command verify (it also takes --json); exit code 0 if the report says "passed", 4 if it is incomplete, else 1
+  --public-key FILE          the public key of the tester (ed25519, PEM)
+  --page FILE                writes the report as a page
 
 The command record (it also takes --wait, --json, --ca, and --mqtt with one address, mqtt: or mqtts:)
   --listen HOST:PORT         where the devices connect, MQTT without TLS; their connections are passed on to --mqtt
 
-The command device (it also takes --seed, --wait, --json, --junit)
+The command device (it also takes --seed, --wait, --json, --junit, --signed-report, --report-key)
   --listen HOST:PORT         where it listens for the device, MQTT without TLS (127.0.0.1:1883)
   --files-listen HOST:PORT   where it serves files to install, over HTTP (the host of --listen, a free port)
   --public-host HOST         the address of this machine for the device (the host of --listen)

@@ -83,6 +83,14 @@ const OF_A_LISTENER = {
 /** The options that only the commands `receiver` and `device` have. */
 const OF_A_TEST = {
   junit: { type: 'string' },
+  'signed-report': { type: 'string' },
+  'report-key': { type: 'string' },
+} as const;
+
+/** The options of the command `verify`, which other commands do not have. */
+const OF_A_CHECK = {
+  'public-key': { type: 'string' },
+  page: { type: 'string' },
 } as const;
 
 /** The options of a run without a scenario; in a run with one, the scenario says these things. */
@@ -102,6 +110,7 @@ const OPTIONS = {
   ...OF_A_DEVICE_TEST,
   ...OF_A_LISTENER,
   ...OF_A_TEST,
+  ...OF_A_CHECK,
   ...OF_THE_SHORT_WAY,
 };
 export type OptionName = keyof typeof OPTIONS;
@@ -114,6 +123,7 @@ export const commandsOf: ReadonlyMap<OptionName, readonly string[]> = new Map(
     { options: OF_A_DEVICE_TEST, commands: ['device'] },
     { options: OF_A_LISTENER, commands: ['device', 'record'] },
     { options: OF_A_TEST, commands: ['receiver', 'device'] },
+    { options: OF_A_CHECK, commands: ['verify'] },
   ].flatMap(({ options, commands }) =>
     (Object.keys(options) as OptionName[]).map((name): [OptionName, string[]] => [name, commands]),
   ),

@@ -1,5 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { ownVersion } from '@lapel/schemas/base/version';
+import type { Certificate } from './certificate/certificate.ts';
+import { seal } from './certificate/envelope.ts';
+import { certificateOfDevice } from './certificate/of-device.ts';
+import { certificateOfReceiver } from './certificate/of-receiver.ts';
+import { type VerifySettings, verifyReport } from './certificate/verify-report.ts';
 import { type BaselineFile, type Command, readCommandLine } from './command-line.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { deviceTestText } from './device-test/device-test-text.ts';
@@ -106,13 +111,19 @@ function conclude(
 /** Tests a customer's receiver, and writes the report; returns the exit code. */
 async function testReceiver(settings: TrialSettings, around: Surroundings): Promise<number> {
   const record = await runTrial(settings, { stopped: around.interruption(), say: sayTo(around) });
-  return concludeTest('receiver', record, settings, around, trialText(record));
+  return concludeTest('receiver', record, settings, around, {
+    text: trialText(record),
+    certificate: () => certificateOfReceiver(record),
+  });
 }
 
 /** Tests a device, and writes the report; returns the exit code. */
 async function testDevice(settings: DeviceTestSettings, around: Surroundings): Promise<number> {
   const record = await runDeviceTest(settings, { stopped: around.interruption(), say: sayTo(around) });
-  return concludeTest('device', record, settings, around, deviceTestText(record));
+  return concludeTest('device', record, settings, around, {
+    text: deviceTestText(record),
+    certificate: () => certificateOfDevice(record),
+  });
 }
 
 /**
@@ -122,15 +133,24 @@ async function testDevice(settings: DeviceTestSettings, around: Surroundings): P
 function concludeTest(
   scenario: string,
   record: Pick<RunRecord, 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>,
-  { junitFile, json }: Pick<DeviceTestSettings, 'junitFile' | 'json'>,
+  { junitFile, json, signing }: Pick<DeviceTestSettings, 'junitFile' | 'json' | 'signing'>,
   { stdout }: Surroundings,
-  text: string,
+  { text, certificate }: { text: string; certificate(): Certificate },
 ): number {
+  if (signing !== null) writeFileSync(signing.file, seal(certificate(), signing.privateKey));
   if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario, ...record }));
   stdout.write(json ? `${JSON.stringify(record)}\n` : text);
   const { verdicts, notRun } = record;
   if (verdicts.some(({ holds, measurable }) => !holds && measurable)) return DOES_NOT_HOLD;
   return notRun.length > 0 ? NOT_RUN : HOLDS;
+}
+
+/** Checks a signed report, and prints it; returns the exit code. */
+function verify(settings: VerifySettings, { stdout, stderr }: Surroundings): number {
+  const { outcome, text } = verifyReport(settings);
+  (outcome === 'forged' ? stderr : stdout).write(text);
+  if (outcome === 'incomplete') return NOT_RUN;
+  return outcome === 'passed' ? HOLDS : DOES_NOT_HOLD;
 }
 
 /** Plays a record, and prints its result; returns the exit code. */
@@ -176,6 +196,8 @@ async function carryOut(command: Command, around: Surroundings): Promise<number>
       return testReceiver(command.settings, around);
     case 'device':
       return testDevice(command.settings, around);
+    case 'verify':
+      return verify(command.settings, around);
     case 'record':
       return record(command.settings, around);
     case 'replay':

@@ -30,6 +30,9 @@ export interface CaseRecord {
 /** The result of a test of a device; `--json` prints it. */
 export interface DeviceTestRecord {
   readonly deviceId: string;
+  /** As the device has reported them last; null if it never did. */
+  readonly firmwareVersion: string | null;
+  readonly managementClientVersion: string | null;
   readonly seed: number;
   /** ISO 8601 in UTC. */
   readonly startedAt: string;

@@ -47,8 +47,14 @@ async function arrival({ service, settings, stopped }: Stage): Promise<void> {
   throw new Unreachable('the device', `port ${service.port}`, new Error(`${why} within ${settings.waitMs / 1000} s`));
 }
 
+type Versions = { -readonly [Name in 'firmwareVersion' | 'managementClientVersion']: DeviceTestRecord[Name] };
+interface Played {
+  cases: CaseRecord[];
+  versions: Versions;
+}
+
 /** Plays all cases; `own` measures this process. */
-async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, say }: Outside): Promise<CaseRecord[]> {
+async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, say }: Outside): Promise<Played> {
   const timers = systemTimers;
   const contract = readContract();
   const journal = createJournal(timers);
@@ -57,7 +63,12 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
   const alarms = createAlarms({ contract, commands, timers, strayRule: judge.strayRule, raise: judge.raise });
   const freshUrls: Stage['freshUrls'] = new Map();
 
+  const versions: Versions = { firmwareVersion: null, managementClientVersion: null };
+
   function onReceived({ kind, body }: Received): void {
+    if (kind === 'status' && isRecord(body))
+      for (const name of ['firmwareVersion', 'managementClientVersion'] as const)
+        if (typeof body[name] === 'string') versions[name] = body[name];
     if (kind !== 'requests' || !isRecord(body)) return;
     const response = JSON.stringify(responseTo(body, freshUrls));
     // Twice, because the service sends an answer again until its PUBACK.
@@ -89,7 +100,7 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
     cases.push(await judge.play(name, stage, () => connected(stage)));
   }
-  return cases;
+  return { cases, versions };
 }
 
 /**
@@ -106,12 +117,13 @@ export async function runDeviceTest(settings: DeviceTestSettings, outside: Outsi
   }
 }
 
-function recordOf({ account, seed }: DeviceTestSettings, startedAt: Date, played: CaseRecord[]): DeviceTestRecord {
+function recordOf({ account, seed }: DeviceTestSettings, startedAt: Date, played: Played): DeviceTestRecord {
   const names = Object.keys(CASES);
-  const cases = played.toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name));
+  const cases = played.cases.toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name));
   const notRun = cases.filter(({ outcome }) => outcome === 'not run').map(({ name, shown }) => `${name}: ${shown}`);
   return {
     deviceId: account.deviceId,
+    ...played.versions,
     seed,
     startedAt: startedAt.toISOString(),
     milliseconds: Date.now() - startedAt.getTime(),

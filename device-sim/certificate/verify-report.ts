@@ -1,0 +1,36 @@
+import type { KeyObject } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { UsageError } from '../usage-error.ts';
+import type { Certificate } from './certificate.ts';
+import { certificatePage } from './certificate-page.ts';
+import { certificateText } from './certificate-text.ts';
+import { keyIdOf, open } from './envelope.ts';
+
+export interface VerifySettings {
+  /** The file with the signed report. */
+  readonly file: string;
+  readonly publicKey: KeyObject;
+  readonly pageFile: string | undefined;
+  readonly json: boolean;
+}
+
+/** The outcome of a check, and the text about it; `outcome` is `forged` when the report is not to be believed. */
+export interface Verified {
+  readonly outcome: Certificate['outcome'] | 'forged';
+  readonly text: string;
+}
+
+/** Checks the signature of a report, and shows the report. Throws a UsageError when the file cannot be read. */
+export function verifyReport({ file, publicKey, pageFile, json }: VerifySettings): Verified {
+  let written: string;
+  try {
+    written = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError('verify', (error as Error).message);
+  }
+  const opened = open(written, publicKey);
+  if (typeof opened === 'string') return { outcome: 'forged', text: `${file} is not to be believed: ${opened}\n` };
+  const keyId = keyIdOf(publicKey);
+  if (pageFile !== undefined) writeFileSync(pageFile, certificatePage(opened, keyId));
+  return { outcome: opened.outcome, text: json ? `${JSON.stringify(opened)}\n` : certificateText(opened, keyId) };
+}

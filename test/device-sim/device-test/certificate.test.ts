@@ -1,0 +1,184 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Certificate } from '@lapel/device-sim/certificate/certificate';
+import { open, seal } from '@lapel/device-sim/certificate/envelope';
+import { certificateOfDevice } from '@lapel/device-sim/certificate/of-device';
+import { CASES } from '@lapel/device-sim/device-test/cases';
+import type { CaseRecord, DeviceTestRecord } from '@lapel/device-sim/device-test/device-test-record';
+import { RULES } from '@lapel/device-sim/device-test/rules';
+import { MISDEEDS } from '@lapel/device-sim/trial/kinds';
+import t, { type Test } from 'tap';
+import { simulateHere } from '../simulate-here.ts';
+import { startOwnReceiver } from '../trial/own-receiver.ts';
+import { createOwnDevice, type Flaw } from './own-device.ts';
+
+const account = { deviceId: '490154203237518', credential: 'a-credential-for-tests-of-32-characters' };
+
+/** The keys of a tester, in files. */
+function makeKeys(t: Test) {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const folder = t.testdir();
+  const files = { privateKey: join(folder, 'private.pem'), publicKey: join(folder, 'public.pem') };
+  writeFileSync(files.privateKey, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  writeFileSync(files.publicKey, publicKey.export({ format: 'pem', type: 'spki' }));
+  return { privateKey, publicKey, files, report: join(folder, 'report.json'), page: join(folder, 'report.html') };
+}
+
+/** Tests a device of another maker, and writes the signed report. */
+async function test(t: Test, cases: string, flaw?: Flaw) {
+  const keys = makeKeys(t);
+  await using device = createOwnDevice(account, flaw);
+  const of = ['--device', account.deviceId, '--answer-time', '5', '--cases', cases];
+  const signed = ['--signed-report', keys.report, '--report-key', keys.files.privateKey];
+  await simulateHere(['device', '--listen', '127.0.0.1:0', ...of, ...signed], {
+    env: { LAPEL_CREDENTIAL: account.credential },
+    onSaid(text) {
+      const [, address] = /^address +(\S+) /.exec(text) ?? [];
+      if (address !== undefined) device.connect(`mqtt://${address}`);
+    },
+  });
+  const verify = (...more: string[]) =>
+    simulateHere(['verify', keys.report, '--public-key', keys.files.publicKey, ...more]);
+  return { ...keys, verify };
+}
+
+t.test('a report names the device, and is incomplete while a rule was not seen', async (t) => {
+  const { verify, page } = await test(t, 'login,activate');
+  const { code, stdout } = await verify('--page', page);
+  t.equal(code, 4, stdout);
+  t.match(stdout, /^deviceId +490154203237518$/m);
+  t.match(stdout, /^Outcome +incomplete: no rule was broken, and some were not seen$/m);
+  t.match(stdout, /^ +OK +login: Its client id/m);
+  t.match(stdout, /^ +not seen +cancel: /m);
+  t.match(readFileSync(page, 'utf8'), /<h1>Report of a device <span class="verdict warn">incomplete<\/span><\/h1>/);
+});
+
+t.test('a device that breaks a rule fails, by the name of the rule and with its messages', async (t) => {
+  const { verify } = await test(t, 'login,activate,repeated-command', 'does-repetitions-again');
+  const { code, stdout } = await verify();
+  t.equal(code, 1, stdout);
+  t.match(stdout, /^Outcome +failed: a rule was broken$/m);
+  t.match(stdout, /^ +NOT OK +once: It carries out each command once/m);
+  t.match(stdout, /^once, in repeated-command:\n +expected: no second effect of .*\n +came: the device has carried/m);
+  const { rules } = JSON.parse((await verify('--json')).stdout);
+  const broken = rules.filter(({ outcome }: { outcome: string }) => outcome === 'broken');
+  t.same(
+    broken.map(({ name }: { name: string }) => name),
+    ['once'],
+  );
+});
+
+const record = (cases: readonly CaseRecord[]): DeviceTestRecord => ({
+  deviceId: account.deviceId,
+  firmwareVersion: '1.0',
+  managementClientVersion: null,
+  seed: 1,
+  startedAt: '2026-11-22T09:30:00.000Z',
+  milliseconds: 1,
+  cases,
+  verdicts: [],
+  notRun: [],
+});
+const allHold = Object.keys(CASES).map(
+  (name): CaseRecord => ({
+    name,
+    about: '',
+    outcome: 'holds',
+    shown: 'succeeded',
+    findings: [],
+  }),
+);
+
+t.test('a device passes when each rule was seen to hold, and only then', (t) => {
+  const passed = certificateOfDevice(record(allHold));
+  t.match(passed, {
+    tested: 'device',
+    outcome: 'passed',
+    subject: { deviceId: account.deviceId, firmwareVersion: '1.0' },
+  });
+  t.same(
+    passed.rules.map(({ name }) => name),
+    Object.keys(RULES),
+  );
+  for (const rule of Object.keys(RULES)) {
+    const without = allHold.filter(({ name }) => !(CASES[name]!.rules as readonly string[]).includes(rule));
+    t.equal(certificateOfDevice(record(without)).outcome, 'incomplete', rule);
+  }
+  const long = certificateOfDevice({ ...record(allHold), firmwareVersion: '9'.repeat(300_000) });
+  t.equal(long.subject['firmwareVersion']?.length, 200, 'a device cannot fill the report with its name');
+  t.end();
+});
+
+t.test('a report is believed only with the key of its tester, and only unchanged', (t) => {
+  const { privateKey, publicKey } = makeKeys(t);
+  const text = seal(certificateOfDevice(record(allHold)), privateKey);
+  t.match(open(text, publicKey), { outcome: 'passed' });
+  const { publicKey: other } = makeKeys(t);
+  t.match(open(text, other), /^no signature is one of the key [0-9a-f]{64}$/);
+  const envelope = JSON.parse(text);
+  const failed = certificateOfDevice(record([]));
+  const changed = { ...envelope, payload: Buffer.from(JSON.stringify(failed)).toString('base64') };
+  t.match(open(JSON.stringify(changed), publicKey), /^no signature is one of the key/);
+  for (const wrong of [
+    'no JSON',
+    '[]',
+    JSON.stringify({ ...envelope, payloadType: 'application/json' }),
+    JSON.stringify({ ...envelope, signatures: [] }),
+    JSON.stringify({ ...envelope, signatures: [null, 1, { sig: 1 }] }),
+    JSON.stringify({ ...envelope, payload: 1 }),
+  ])
+    t.type(open(wrong, publicKey), 'string', wrong.slice(0, 40));
+  t.end();
+});
+
+t.test(
+  'the report of a receiver has each kind of webhook, and is incomplete without the list that it has kept',
+  async (t) => {
+    const keys = makeKeys(t);
+    const key = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+    const signed = ['--signed-report', keys.report, '--report-key', keys.files.privateKey];
+    const testReceiver = async (flaw?: 'fails-at-double') => {
+      const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
+      const once = String(2 * MISDEEDS.length);
+      await simulateHere(['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', once, ...signed]);
+      const { code, stdout } = await simulateHere([
+        'verify',
+        keys.report,
+        '--public-key',
+        keys.files.publicKey,
+        '--json',
+      ]);
+      return { code, report: JSON.parse(stdout) as Certificate, url: receiver.url };
+    };
+    const good = await testReceiver();
+    t.match(good.report, { tested: 'receiver', outcome: 'incomplete', subject: { url: good.url } });
+    t.equal(good.code, 4);
+    t.same(
+      good.report.rules.filter(({ outcome }) => outcome !== 'holds').map(({ name }) => name),
+      ['kept'],
+    );
+    const bad = await testReceiver('fails-at-double');
+    t.match(bad, { code: 1, report: { outcome: 'failed' } });
+    t.match(
+      bad.report.rules.filter(({ outcome }) => outcome === 'broken'),
+      [{ name: 'twice', evidence: [{ shown: /500/ }] }],
+    );
+  },
+);
+
+t.test('wrong options are named', async (t) => {
+  const { files } = makeKeys(t);
+  for (const [args, message] of [
+    [['device', '--signed-report', 'x'], /--report-key.*is needed with --signed-report/],
+    [['device', '--report-key', files.privateKey], /--signed-report.*is needed with --report-key/],
+    [['device', '--signed-report', 'x', '--report-key', files.publicKey], /--report-key.*has no key of ed25519/],
+    [['verify'], /verify.*needs one file/],
+    [['verify', 'x'], /--public-key.*is needed/],
+    [['verify', join(files.publicKey, 'x'), '--public-key', files.publicKey], /verify.*ENOTDIR/],
+  ] as const) {
+    const { code, stderr } = await simulateHere([...args]);
+    t.equal(code, 2);
+    t.match(stderr, message);
+  }
+});
