@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { stringify } from 'yaml';
-import { readVerify } from './certificate/signing.ts';
+import type { Signing } from './certificate/signing.ts';
 import type { VerifySettings } from './certificate/verify-report.ts';
+import { readSigning, readVerify } from './certificate-options.ts';
 import { type AccountSource, readAccounts } from './customer/accounts.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { readDeviceTest } from './device-test-options.ts';
@@ -87,8 +88,8 @@ export type Command =
       readonly baseline: BaselineFile | undefined;
       readonly json: boolean;
     }
-  | { readonly do: 'receiver'; readonly settings: TrialSettings }
-  | { readonly do: 'device'; readonly settings: DeviceTestSettings }
+  | { readonly do: 'receiver'; readonly settings: TrialSettings; readonly signing: Signing | null }
+  | { readonly do: 'device'; readonly settings: DeviceTestSettings; readonly signing: Signing | null }
   | { readonly do: 'verify'; readonly settings: VerifySettings }
   | { readonly do: 'replay'; readonly settings: ReplaySettings }
   | { readonly do: 'record'; readonly settings: RecordSettings }
@@ -242,7 +243,7 @@ function receiverOf(options: Options, env: Environment): Command {
   const misplaced = shortWayNames.find((option) => options.has(option));
   if (misplaced) throw new UsageError(`--${misplaced}`, 'is no option of "receiver"');
   const parts = { application: applicationOf(options, env), webhook: webhookOf(options) };
-  return { do: 'receiver', settings: readTrial(options, env, parts) };
+  return { do: 'receiver', settings: readTrial(options, env, parts), signing: readSigning(options) };
 }
 
 /** The options of runs that a replay has as well. */
@@ -346,7 +347,7 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
       return receiverOf(options, env);
     case 'device':
       if (first !== undefined) throw new UsageError('device', `takes no "${first}"`);
-      return { do: 'device', settings: readDeviceTest(options, env) };
+      return { do: 'device', settings: readDeviceTest(options, env), signing: readSigning(options) };
     case 'verify':
       if (words.length > 1) throw new UsageError('verify', 'needs one file of --signed-report');
       return { do: 'verify', settings: readVerify(first, options) };

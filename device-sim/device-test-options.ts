@@ -1,6 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readSigning } from './certificate/signing.ts';
 import { CASES } from './device-test/cases.ts';
 import { readContract } from './device-test/contract.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
@@ -91,6 +90,5 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     signingKey: signingKey === undefined ? null : readKeyFile('signing-key', signingKey, createPrivateKey),
     json: options.has('json'),
     junitFile: options.text('junit'),
-    signing: readSigning(options),
   };
 }

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { ownVersion } from '@lapel/schemas/base/version';
-import type { Certificate } from './certificate/certificate.ts';
-import { seal } from './certificate/envelope.ts';
 import { certificateOfDevice } from './certificate/of-device.ts';
 import { certificateOfReceiver } from './certificate/of-receiver.ts';
+import { openSigning, type Signing } from './certificate/signing.ts';
 import { type VerifySettings, verifyReport } from './certificate/verify-report.ts';
 import { type BaselineFile, type Command, readCommandLine } from './command-line.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
@@ -109,21 +108,23 @@ function conclude(
 }
 
 /** Tests a customer's receiver, and writes the report; returns the exit code. */
-async function testReceiver(settings: TrialSettings, around: Surroundings): Promise<number> {
+async function testReceiver(settings: TrialSettings, signing: Signing | null, around: Surroundings): Promise<number> {
+  const write = openSigning(signing);
   const record = await runTrial(settings, { stopped: around.interruption(), say: sayTo(around) });
-  return concludeTest('receiver', record, settings, around, {
-    text: trialText(record),
-    certificate: () => certificateOfReceiver(record),
-  });
+  write(() => certificateOfReceiver(record));
+  return concludeTest('receiver', record, settings, around, trialText(record));
 }
 
 /** Tests a device, and writes the report; returns the exit code. */
-async function testDevice(settings: DeviceTestSettings, around: Surroundings): Promise<number> {
+async function testDevice(
+  settings: DeviceTestSettings,
+  signing: Signing | null,
+  around: Surroundings,
+): Promise<number> {
+  const write = openSigning(signing);
   const record = await runDeviceTest(settings, { stopped: around.interruption(), say: sayTo(around) });
-  return concludeTest('device', record, settings, around, {
-    text: deviceTestText(record),
-    certificate: () => certificateOfDevice(record),
-  });
+  write(() => certificateOfDevice(record));
+  return concludeTest('device', record, settings, around, deviceTestText(record));
 }
 
 /**
@@ -133,11 +134,10 @@ async function testDevice(settings: DeviceTestSettings, around: Surroundings): P
 function concludeTest(
   scenario: string,
   record: Pick<RunRecord, 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>,
-  { junitFile, json, signing }: Pick<DeviceTestSettings, 'junitFile' | 'json' | 'signing'>,
+  { junitFile, json }: Pick<DeviceTestSettings, 'junitFile' | 'json'>,
   { stdout }: Surroundings,
-  { text, certificate }: { text: string; certificate(): Certificate },
+  text: string,
 ): number {
-  if (signing !== null) writeFileSync(signing.file, seal(certificate(), signing.privateKey));
   if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario, ...record }));
   stdout.write(json ? `${JSON.stringify(record)}\n` : text);
   const { verdicts, notRun } = record;
@@ -193,9 +193,9 @@ async function carryOut(command: Command, around: Surroundings): Promise<number>
       return conclude(merged, { json, folder, baseline: readBaseline(command.baseline, merged) }, around);
     }
     case 'receiver':
-      return testReceiver(command.settings, around);
+      return testReceiver(command.settings, command.signing, around);
     case 'device':
-      return testDevice(command.settings, around);
+      return testDevice(command.settings, command.signing, around);
     case 'verify':
       return verify(command.settings, around);
     case 'record':

@@ -1,4 +1,3 @@
-import { readSigning } from './certificate/signing.ts';
 import type { OptionName, Options } from './options.ts';
 import type { TrialSettings } from './trial/run-trial.ts';
 import { UsageError } from './usage-error.ts';
@@ -42,6 +41,5 @@ export function readTrial(
     kept: options.text('kept'),
     json: options.has('json'),
     junitFile: options.text('junit'),
-    signing: readSigning(options),
   };
 }

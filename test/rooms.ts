@@ -131,6 +131,7 @@ export const CLI_ROOMS: Storeys = {
 
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
+  certificate: { about: 'the signed report of a test of a device or a receiver, and its check' },
   replay: { about: 'plays the devices of a record again' },
   relay: { about: 'stands between devices and a service, passes their bytes on, and records their messages' },
   library: { about: '`lapel/sim`: devices, fleets and a receiver for the tests of other programs' },
@@ -162,6 +163,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'back-off',
   'bounded-map',
   'histogram',
+  'key-file',
   'plain-text',
   'random',
   'show',

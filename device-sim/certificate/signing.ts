@@ -1,34 +1,25 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { readKeyFile } from '../key-file.ts';
-import type { Options } from '../options.ts';
-import { UsageError } from '../usage-error.ts';
-import type { VerifySettings } from './verify-report.ts';
+import type { Certificate } from './certificate.ts';
+import { seal } from './envelope.ts';
 
-/** The file of the signed report of a test, and the private key of its tester. */
+/** The file of the signed report of a test, and that of the private key of its tester. */
 export interface Signing {
   readonly file: string;
-  readonly privateKey: KeyObject;
+  readonly keyFile: string;
 }
 
-/** Reads the options for a signed report; null without them. Throws a UsageError. */
-export function readSigning(options: Options): Signing | null {
-  const file = options.text('signed-report');
-  const key = options.text('report-key');
-  if (file === undefined && key === undefined) return null;
-  if (key === undefined) throw new UsageError('--report-key', 'is needed with --signed-report: your private key');
-  if (file === undefined) throw new UsageError('--signed-report', 'is needed with --report-key: the file to write');
-  return { file, privateKey: readKeyFile('report-key', key, createPrivateKey) };
+/**
+ * Makes the function that writes the signed report. It reads the key before the test, which takes minutes. Throws a
+ * UsageError.
+ */
+export function openSigning(signing: Signing | null): (certificate: () => Certificate) => void {
+  if (signing === null) return () => undefined;
+  const privateKey = readKeyFile('report-key', signing.keyFile, createPrivateKey);
+  return (certificate) => writeFileSync(signing.file, seal(certificate(), privateKey));
 }
 
-/** Reads the options of `verify`. Throws a UsageError that names the wrong one. */
-export function readVerify(file: string | undefined, options: Options): VerifySettings {
-  if (file === undefined) throw new UsageError('verify', 'needs one file of --signed-report');
-  const key = options.text('public-key');
-  if (key === undefined) throw new UsageError('--public-key', 'is needed: the public key of the tester');
-  return {
-    file,
-    publicKey: readKeyFile('public-key', key, createPublicKey),
-    pageFile: options.text('page'),
-    json: options.has('json'),
-  };
-}
+/** Reads the key with which a report is checked. Throws a UsageError. */
+export const readPublicKey = (keyFile: string): KeyObject => readKeyFile('public-key', keyFile, createPublicKey);

@@ -1,15 +1,16 @@
-import type { KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../usage-error.ts';
 import type { Certificate } from './certificate.ts';
 import { certificatePage } from './certificate-page.ts';
 import { certificateText } from './certificate-text.ts';
 import { keyIdOf, open } from './envelope.ts';
+import { readPublicKey } from './signing.ts';
 
 export interface VerifySettings {
   /** The file with the signed report. */
   readonly file: string;
-  readonly publicKey: KeyObject;
+  /** The file with the public key of the tester. */
+  readonly keyFile: string;
   readonly pageFile: string | undefined;
   readonly json: boolean;
 }
@@ -21,7 +22,8 @@ export interface Verified {
 }
 
 /** Checks the signature of a report, and shows the report. Throws a UsageError when the file cannot be read. */
-export function verifyReport({ file, publicKey, pageFile, json }: VerifySettings): Verified {
+export function verifyReport({ file, keyFile, pageFile, json }: VerifySettings): Verified {
+  const publicKey = readPublicKey(keyFile);
   let written: string;
   try {
     written = readFileSync(file, 'utf8');

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import type { Signing } from '../certificate/signing.ts';
 import type { Account } from './login.ts';
 
 /** The settings of a test of a device. */
@@ -31,6 +30,4 @@ export interface DeviceTestSettings {
   /** The private key whose public key the device trusts; null: the device verifies no signatures. */
   readonly signingKey: KeyObject | null;
   readonly junitFile: string | undefined;
-  /** The signed report; null if none is written. */
-  readonly signing: Signing | null;
 }

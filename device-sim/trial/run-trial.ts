@@ -1,4 +1,3 @@
-import type { Signing } from '../certificate/signing.ts';
 import { createPointed, type Pointed } from '../customer/pointed.ts';
 import type { ApplicationAccess } from '../customer/provision.ts';
 import { createRandom, deriveSeed } from '../random.ts';
@@ -41,8 +40,6 @@ export interface TrialSettings {
   readonly kept: string | undefined;
   readonly json: boolean;
   readonly junitFile: string | undefined;
-  /** The signed report; null if none is written. */
-  readonly signing: Signing | null;
 }
 
 interface Outside {

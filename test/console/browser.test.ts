@@ -8,6 +8,7 @@ import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { CERTIFICATE_SETTINGS, certificates } from './certificate-walk.ts';
 import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
+import { uploadedFiles } from './diagnostics-walk.ts';
 import { deviceCas, enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
@@ -261,6 +262,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     'certificates of an application are added, demanded and revoked': certificates,
     'an application gets another secret, and the one of before is ended': secretsOfApplication,
     'a note on a device is written, shown with its author, and deleted': notesOfDevice,
+    'files that a device has uploaded are a table': (sub: Test, now: typeof walk) => uploadedFiles(sub, now, device),
     'the audit log says that it is whole': logIsChecked,
     'columns of a list are chosen': columnsChosen,
     'the head of a column turns the order of a list round': sortedByHead,
@@ -282,24 +284,6 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     await device.link.ack({ transactionId, status: 'failed', error: { code: 'X', message: 'x' } });
     await tenant.receiver.next();
     await slowLine(t, walk, { transactionId });
-    t.same(operator.faults, []);
-  });
-
-  await t.test('the files that a device has uploaded are a table of its transaction', async (t) => {
-    const { url } = tenant.receiver;
-    await tenant.api.patch(tenant.path, { json: { fileUploadGetUrl: url, fileUploadEvent: url } });
-    const asked = await tenant.api.post(`${device.path}/diagnostics`, { json: { kinds: ['logs'], note: 'why' } });
-    const transactionId = transactionIdOf(asked);
-    device.link.puback((await device.link.command()).packet);
-    const file = { kind: 'logs', fileId: 'f', name: `<b>log</b>.txt`, size: 12_345, sha256: 'ab'.repeat(32) };
-    await device.link.ack({ transactionId, status: 'succeeded', result: { files: [file] } });
-    await tenant.receiver.next();
-    await operator.visit(`/console/transactions/${transactionId}`);
-    const row = operator.page
-      .getByRole('table', { name: 'Files in the store of the customer' })
-      .getByRole('row')
-      .nth(1);
-    for (const text of [file.name, file.kind, '12,345', file.sha256]) t.match(await row.textContent(), text);
     t.same(operator.faults, []);
   });
 
