@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { tlsSettings } from '../broker/secured-world.ts';
 import { keyLine } from '../enrolment/device-keys.ts';
 import { missing } from '../installed.ts';
