@@ -11,3 +11,7 @@ export const PENDING = `status = 'pending' AND next_attempt_at >= 0`;
 /** The columns that an attempt needs, of a delivery `e` and its event `d`. */
 export const ATTEMPTED = `e.event_id AS "deliveryId", d.body, e.attempts, e.round, d.created_at AS "createdAt", d.traceparent,
   e.sequence, d.device_sequence AS "deviceSequence"`;
+/** The first delivery of its device that is not through. */
+export const IS_FIRST = `NOT EXISTS (SELECT 1 FROM endpoint_deliveries b WHERE b.application_id = endpoint_deliveries.application_id
+  AND b.endpoint_id = endpoint_deliveries.endpoint_id AND b.device_id = endpoint_deliveries.device_id
+  AND b.${OPEN} AND b.sequence < endpoint_deliveries.sequence)`;

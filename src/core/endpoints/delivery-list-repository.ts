@@ -104,15 +104,16 @@ export const listBlockedDevices = (
     most,
   );
 
-/** How many deliveries of an endpoint have a status, at most `most`. */
+const COUNTED = { pending: PENDING, blocked: `${OPEN_OF_ONE} AND status = 'blocked'`, open: OPEN_OF_ONE } as const;
+
+/** How many deliveries of an endpoint have a status, or are not through, at most `most`. */
 export async function countWith(
   sql: Sql,
   { applicationId, endpointId }: EndpointKey,
-  status: 'pending' | 'blocked',
+  status: keyof typeof COUNTED,
   most: number,
 ): Promise<number> {
-  const text = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM endpoint_deliveries
-    WHERE ${OF_KEY} AND ${status === 'pending' ? PENDING : `${OPEN_OF_ONE} AND status = 'blocked'`}
+  const text = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM endpoint_deliveries WHERE ${OF_KEY} AND ${COUNTED[status]}
     LIMIT (? + 0)) AS found`;
   return (await sql.get<{ n: number }>(text, applicationId, endpointId, most))?.n ?? 0;
 }
