@@ -144,7 +144,7 @@ export function releaseAll(
 export const holdBehind = (unit: UnitOfWork, { applicationId, endpointId }: EndpointKey): void =>
   unit.later(
     `UPDATE endpoint_deliveries SET status = 'blocked'
-     WHERE ${OF_KEY} AND ${PENDING} AND device_id <> '${NO_DEVICE}' AND NOT ${IS_FIRST}`,
+     WHERE ${OF_KEY} AND ${PENDING} AND device_id <> '${NO_DEVICE}' AND NOT (${IS_FIRST})`,
     [applicationId, endpointId],
   );
 

@@ -1,7 +1,7 @@
 import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { IS_FIRST, OF_KEY, OPEN } from './delivery-columns.ts';
+import { IS_FIRST, OF_ITS_DEVICE, OF_KEY, OPEN } from './delivery-columns.ts';
 import type { EndpointKey } from './endpoint.ts';
 
 /** A delivery that is not through. */
@@ -34,9 +34,7 @@ export const listOpen = (
   );
 
 /** No open delivery of the device is pending. The index of open deliveries has those of one device together. */
-const NONE_IS_PENDING = `NOT EXISTS (SELECT 1 FROM endpoint_deliveries p WHERE p.application_id = endpoint_deliveries.application_id
-  AND p.endpoint_id = endpoint_deliveries.endpoint_id AND p.device_id = endpoint_deliveries.device_id AND p.${OPEN}
-  AND p.status = 'pending')`;
+const NONE_IS_PENDING = `NOT EXISTS (SELECT 1 FROM endpoint_deliveries p WHERE ${OF_ITS_DEVICE('p')} AND p.status = 'pending')`;
 
 const OF_ROWS = `${OF_KEY} AND sequence IN ${IN_LIST}`;
 const LATER = 'CASE WHEN next_attempt_at > ? THEN next_attempt_at ELSE ? END';
