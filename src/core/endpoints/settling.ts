@@ -87,7 +87,6 @@ export function createSettling({ database, clock, settled }: Parts) {
     const carry: Carry = { deviceId: null, waits: undefined };
     let behind: Pick<OpenRow, 'deviceId' | 'sequence'> = BEFORE_ALL;
     for (let isLast = false; !isLast && isOn(); ) {
-      const began = performance.now();
       const rows = await listOpen(database.aside, known, behind, SETTLED_AT_ONCE);
       isLast = rows.length < SETTLED_AT_ONCE;
       behind = rows.at(-1) ?? behind;
@@ -97,6 +96,7 @@ export function createSettling({ database, clock, settled }: Parts) {
       const changes = Object.entries(wanted).filter(([, list]) => list.length > 0) as [RowChange, number[]][];
       const isDone = isLast && known.settling !== null;
       if (changes.length === 0 && !isDone) continue;
+      const began = performance.now();
       const isSame = await database.transact(
         async (unit) => {
           const endpoint = await findEndpoint(unit, known, unit.forUpdate);
