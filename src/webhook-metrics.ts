@@ -8,6 +8,11 @@ export const createWebhookMetrics = ({
   histogram,
 }: ReturnType<typeof createMetricKinds>) => ({
   eventReadersWaiting: gauge('event_readers_waiting', 'Readers that wait for the next event of their application'),
+  eventConsumers: labelled(
+    'event_consumers',
+    'Consumers of the streams of events that do not keep up, by state: `behind`: an event has waited for an hour; `ending`: such an event is soon removed; `lost`: one was; `abandoned`: the same, and nobody moves the consumer. Only the node that leads counts them, every minute',
+    ['state'],
+  ),
   eventsUnsent: counter(
     'events_unsent_total',
     'Events that are only in the stream of their application, because their setting had no URL',

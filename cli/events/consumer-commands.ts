@@ -13,18 +13,28 @@ const COLUMNS: readonly Column<Consumer>[] = [
   { head: 'AFTER', cell: ({ after }) => after },
   { head: 'BEHIND', cell: ({ lag }) => lag.events },
   { head: 'SECONDS', cell: ({ lag }) => Math.round(lag.seconds) },
+  { head: 'STATE', cell: ({ state }) => state, state: true },
   { head: 'MOVED', cell: ({ updatedAt }) => timeText(updatedAt) },
 ];
 
+/** What is wrong with them, and what to do. */
+const sentences = (consumers: readonly Consumer[]): string => {
+  const told = consumers.flatMap(({ attention }) => attention ?? []);
+  return told.length === 0 ? '' : `\n${told.join('\n')}\n`;
+};
+
 const list: Command = {
   name: 'consumer list',
-  summary: 'Lists the consumers of the stream of events, and how far behind they are',
+  summary: 'Lists the consumers of the stream of events, how far behind they are, and what to do',
   options: APPLICATION_OPTIONS,
   examples: ['lapel consumer list', 'lapel consumer list --json | jq .consumers[].lag'],
   async run(given, terminal) {
     const application = await openApplication(given, terminal);
     const { consumers } = await application.call('list the consumers', (lapel) => lapel.listConsumers());
-    return { json: { ok: true, consumers }, text: table(COLUMNS, consumers, 'There are none.') };
+    return {
+      json: { ok: true, consumers },
+      text: (look) => `${table(COLUMNS, consumers, 'There are none.')(look)}${sentences(consumers)}`,
+    };
   },
 };
 

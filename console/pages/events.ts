@@ -6,6 +6,7 @@ import { readNewest } from '../base/newest-events.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, RequestError, read } from '../base/requests.ts';
 import type { EventList, StreamEvent } from '../base/rows.ts';
+import { consumersCard } from '../parts/consumers.ts';
 import { type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
@@ -94,6 +95,7 @@ function Events() {
       title: 'Events',
       about: 'Everything that happens to the devices of this application, as the stream has it for programs.',
     }),
+    consumersCard(),
     filterBar(FILTERS, button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh')),
     card(
       { title: 'Events, newest first', bare: true },

@@ -9,6 +9,7 @@ import type { DeliveryRow, DeviceRow, Receiver, TransactionRow } from '../base/r
 import { mayChange, session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { deliveryBadge, receiverBadge } from '../parts/badges.ts';
+import { consumersAttention } from '../parts/consumers.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
 import { firstCommand } from '../parts/first-command.ts';
 import { firstSteps, type Step } from '../parts/first-steps.ts';
@@ -203,6 +204,7 @@ function Start() {
           firstSteps(steps),
         )
       : null,
+    consumersAttention(),
     ownFleet(),
     card(
       { title: 'Receivers', bare: true },

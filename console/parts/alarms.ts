@@ -83,6 +83,7 @@ const PLACES: Record<Alarm['kind'], () => string> = {
   webhooksLate: () => addressOf(['webhooks']),
   webhooksGivenUp: () => addressOf(['webhooks']),
   receivers: () => addressOf(['webhooks'], { state: 'failing' }),
+  consumersBehind: () => addressOf(['developers']),
   apiFaults: HEALTH,
   apiSlow: HEALTH,
   commitsSlow: HEALTH,

@@ -1002,6 +1002,7 @@ export interface AlarmList {
       | 'webhooksLate'
       | 'webhooksGivenUp'
       | 'receivers'
+      | 'consumersBehind'
       | 'apiFaults'
       | 'apiSlow'
       | 'commitsSlow'
@@ -4493,6 +4494,10 @@ export interface EventConsumer {
     /** The age of the oldest of them. */
     seconds: number;
   };
+  /** `behind`: an event has waited for it for an hour. `ending`: such an event is soon removed, because it is old: within three days, or the last quarter of the time for which events are kept. `lost`: one was removed before the consumer handled it. `abandoned`: the same, and it was not moved for as long as events are kept (30 days, if they are kept for ever). */
+  state: 'current' | 'behind' | 'ending' | 'lost' | 'abandoned';
+  /** A sentence for people: what is wrong, and what to do. Null if it keeps up. */
+  attention: string | null;
   /** When it was moved last. */
   updatedAt: LocalDateTime;
 }

@@ -3,7 +3,7 @@ import type { Fault } from '@lapel/schemas/contracts/errors';
 import type { Config } from '../config.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
-import type { Sweep } from '../platform/database/sweep.ts';
+import { daysInMicros, type Sweep } from '../platform/database/sweep.ts';
 import type { Entrances } from '../platform/entrance/entrance.ts';
 import { openObjects } from '../platform/objects/open-objects.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
@@ -160,7 +160,11 @@ export async function createCore(given: Given) {
   const kept = createKeptConnections({ ...common, most: config.files.shares.kept });
   const sending = { allowPrivate, direct: config.webhookDirect, kept };
   const stream = createStream(common);
-  const consumers = createConsumers({ ...common, lockApplication: applications.lockIn });
+  const consumers = createConsumers({
+    ...common,
+    keptMicros: daysInMicros(config.retention.deliveries),
+    lockApplication: applications.lockIn,
+  });
   const pushed = createEndpointParts({
     common,
     stream,

@@ -12,12 +12,14 @@ import type { ConnectionsHere, Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import { inTurn } from '../platform/database/in-turn.ts';
 import type { Database } from '../platform/database/sql.ts';
+import { daysInMicros } from '../platform/database/sweep.ts';
 import type { Certificates } from '../platform/entrance/certificates.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import { createRemembered } from '../runtime/remembered.ts';
 import { createAuditNames } from './audit.ts';
 import { createCohorts } from './cohorts.ts';
+import { createConsumersNow } from './conditions/consumers-now.ts';
 import { createSignWatch } from './conditions/sign-watch.ts';
 import { createUsual } from './conditions/usual.ts';
 import { createConnectedTimes } from './connected-times.ts';
@@ -60,8 +62,8 @@ interface Given {
   auditWaiting: (() => Promise<{ oldestAt: number | null }>) | undefined;
   /** True to record figures of the fleet every ten seconds. */
   keepsHistory: boolean;
-  /** Days for which connections and samples of devices are kept. */
-  kept: { connections: number; samples: number };
+  /** Days for which connections and samples of devices are kept, and events; 0: events are kept for ever. */
+  kept: { connections: number; samples: number; deliveries: number };
 }
 
 export type Views = ReturnType<typeof createViews>;
@@ -134,6 +136,8 @@ export function createViews({ parts, common, peers, core, connections, asking, .
   );
 
   const { certificates } = given.entrances;
+  const keptMicros = daysInMicros(given.kept.deliveries);
+  const consumersNow = createConsumersNow({ ...common, keptMicros, leads: nodes.leads });
   const signs = parts.add(
     createSignWatch({
       ...common,
@@ -150,6 +154,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
           loopP99Ms: loopDelay === null ? null : loopDelay / 1000,
           heapShare: used / most,
           leads,
+          consumers: await consumersNow(),
           auditWaitsSeconds: leads ? secondsSince((await given.auditWaiting?.())?.oldestAt) : 0,
         };
       },

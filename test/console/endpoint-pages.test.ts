@@ -229,4 +229,25 @@ t.test('the pages of endpoints and events', { skip, timeout: 600_000 }, async (t
     t.equal(await page.locator('#page header.head button:not(.copy)').count(), 0);
     t.same(customer.faults, []);
   });
+
+  await t.test('a consumer that is behind is told at the start, and deleted on the page of events', async (t) => {
+    await press('Sign out', page.locator('body'));
+    await page.getByLabel('Secret').waitFor();
+    world.clock.advance(2 * 3_600_000);
+    await tenant.renew();
+    await tenant.api.put(`${tenant.path}/events/consumers/billing`, { json: { after: 0 } });
+    await signIn();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Start' }).click();
+    const told = page.getByRole('list', { name: 'Consumers that are behind' });
+    await told.getByText(/^An event has waited 2 hours for the consumer billing: /).waitFor();
+    await check('start-behind');
+    await told.getByRole('link').click();
+    const row = page.getByRole('table', { name: 'Consumers' }).getByRole('row', { name: /billing/ });
+    await row.getByText('behind', { exact: true }).waitFor();
+    await check('consumers');
+    await press('Delete', row);
+    await press('Delete', dialog);
+    await page.getByText('No program keeps its place here.').waitFor();
+    t.same(customer.faults, []);
+  });
 });

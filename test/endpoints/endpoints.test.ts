@@ -223,6 +223,25 @@ onBoth(t, async (t, database) => {
     for (const one of [at, watcher.at]) await tenant.api.delete(one);
   });
 
+  await t.test('that an endpoint fails is told to the others, and not to itself', async (t) => {
+    const [all, watcher] = [await add(), await add({ types: ['endpoint.*'] })];
+    all.receiver.answer({ status: 500 });
+    await send(device.link);
+    await got(all.receiver);
+    for (let minutes = 0; minutes < 60; minutes += 6) await later(6 * 60_000);
+    all.receiver.answer({});
+    for (let hours = 0; hours < 3; hours += 1) await later(3600_000);
+    const about = (await got(watcher.receiver)).filter(({ data }) => data['endpointId'] === all.endpoint['endpointId']);
+    t.same(
+      about.map(({ type }) => type),
+      ['endpoint.failing', 'endpoint.recovered'],
+    );
+    const types = new Set((await got(all.receiver)).map(({ type }) => type));
+    t.same([...types], ['custom.sos']);
+    t.match((await tenant.api.get(all.at)).body.state, { behind: 0, pending: 0 });
+    for (const { at } of [all, watcher]) await tenant.api.delete(at);
+  });
+
   await t.test('a change is refused when the endpoint is not as the caller has read it', async (t) => {
     const { at, receiver } = await add();
     const { headers } = await tenant.api.get(at);

@@ -47,12 +47,14 @@ function startFeeding({ endpoint, owner }: { endpoint(): Promise<object>; owner(
     isMine: () => true,
     offer: () => undefined,
     due: () => undefined,
+    settled: () => undefined,
   });
   return { clock, feeding, waits: () => waits, units: () => units, counts: () => counts };
 }
 
 const ROW = {
   ...KEY,
+  settling: null,
   enabled: 1,
   ordered: 0,
   types: '',

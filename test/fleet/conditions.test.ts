@@ -4,6 +4,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { allCurrent } from '../../src/views/conditions/consumers-now.ts';
 import { ALERTS, type Kind, OUTSIDE } from '../../src/views/conditions/kinds.ts';
 import { type FleetNow, ofFleet } from '../../src/views/conditions/of-fleet.ts';
 import { createSignWatch } from '../../src/views/conditions/sign-watch.ts';
@@ -63,6 +64,20 @@ const CASES: readonly Case[] = [
     minutes: 0,
     make: ({ metrics }) => metrics.deliveryAttempts.inc({ outcome: 'exhausted' }),
   },
+  ...(['ending', 'lost', 'behind'] as const).map(
+    (state): Case => ({
+      kind: 'consumersBehind',
+      level: state === 'behind' ? 'warning' : 'critical',
+      minutes: 5,
+      make({ own }) {
+        const judged = { state, ageMicros: 9e9, leftMicros: 9e9, restingMicros: 9e9 };
+        own.consumers = {
+          ...allCurrent(),
+          [state]: { count: 1, worst: { ...judged, applicationId: 'patrol', name: 'billing' } },
+        };
+      },
+    }),
+  ),
   { kind: 'commitsSlow', level: 'warning', minutes: 5, make: ({ own }) => (own.commitP99Ms = 251) },
   { kind: 'loopSlow', level: 'warning', minutes: 5, make: ({ own }) => (own.loopP99Ms = 251) },
   {
@@ -165,6 +180,7 @@ async function quietNode() {
     loopP99Ms: null,
     heapShare: 0.5,
     leads: true,
+    consumers: allCurrent(),
     auditWaitsSeconds: 0,
   } as Record<keyof OwnFigures, never>;
   const log = createLog({ level: 'error' });

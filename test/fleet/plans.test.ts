@@ -1,6 +1,7 @@
 import t from 'tap';
 import { listEntries, listEntriesOf } from '../../src/core/audit/audit-repository.ts';
 import { listCutConnections, listFacts } from '../../src/core/sessions/connection-log-repository.ts';
+import { listPlaces } from '../../src/core/stream/consumer-repository.ts';
 import { listAttempts } from '../../src/core/webhooks/log/attempt-repository.ts';
 import {
   findApplicationsOf,
@@ -149,6 +150,16 @@ t.test('figures, webhooks and the audit log read only the rows that their indexe
       ],
     ] as const)
       t.match(await readsOf(ask), reads);
+  });
+
+  t.test('the oldest event of each consumer is found by seeks', async (t) => {
+    const reads = await readsOf((sql) => listPlaces(sql, { applicationId: 'a', name: 'n' }, 9));
+    t.match(reads, [
+      /^SEARCH c USING PRIMARY KEY \(\(application_id,name\)>\(\?,\?\)\)/,
+      /^SEARCH a USING INDEX \w+ \(application_id=\?\)/,
+      /^SEARCH d USING INDEX deliveries_in_order \(application_id=\? AND sequence>\?\)/,
+      /^SEARCH e USING PRIMARY KEY \(application_id=\? AND device_id=\?\)/,
+    ]);
   });
 
   t.test('failures are read in the order of time, whatever is wanted of them', async (t) => {

@@ -153,7 +153,7 @@ t.test('programs that read the stream', async (t) => {
     await until(async () => (await waiting()) === 1); // it has stored its place
     stop.abort();
     t.equal((await following).code, 130);
-    t.match((await lapel('consumer list')).stdout, /CONSUMER +AFTER +BEHIND[\s\S]*watch +\d+ +0 /);
+    t.match((await lapel('consumer list')).stdout, /CONSUMER +AFTER +BEHIND[\s\S]*watch +\d+ +0 .* current /);
     t.match(await lapel('consumer move watch 1'), { code: 1, stderr: /already; going back needs/ });
     t.match(await lapel('consumer move watch x'), { code: 2, stderr: /AFTER/ });
     const pair = (await lapel('events --consumer pairs --limit 2 --json')).stdout.trim().split('\n');

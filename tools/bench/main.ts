@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runBeside } from './beside.ts';
+import { runEndpoints } from './endpoints.ts';
 import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
 import { writeBenchmark } from './peers/document.ts';
@@ -42,8 +43,10 @@ const HELP = `npm run bench -- [options]
   --routes LIST    how calls get to nodes, in turns: ${ROUTES.join(', ')} (spread)
   --peers[=LIST]   measures the loop beside services of other libraries instead, and kills their parts and those of Lapel:
                    bullmq-always, bullmq-everysec, pg-boss, dbos, restate (--seconds is 2 then, --rounds 0 measures no loops)
+  --endpoints[=N]  measures N endpoints instead (64): beside such that hang, and in the order of devices
+  --hanging N      with --endpoints: how many of them take a request and never answer (16)
   --kills N        with --peers: kills of each part (20; 0: none)
-  --write          with --peers, for all of them: writes the tables into docs/benchmark.md
+  --write          with --endpoints, or with --peers for all of them: writes the tables into docs/benchmark.md
   --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
   --json FILE      writes the report as JSON, too
@@ -53,7 +56,7 @@ const HELP = `npm run bench -- [options]
 
 const flags = process.argv
   .slice(2)
-  .map((argument) => (/^--(?:scale|peers)$/.test(argument) ? `${argument}=` : argument));
+  .map((argument) => (/^--(?:scale|peers|endpoints)$/.test(argument) ? `${argument}=` : argument));
 const { values } = parseArgs({
   args: flags,
   options: {
@@ -67,6 +70,8 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '1' },
     routes: { type: 'string', default: 'spread' },
     peers: { type: 'string' },
+    endpoints: { type: 'string' },
+    hanging: { type: 'string', default: '16' },
     kills: { type: 'string', default: '20' },
     write: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
@@ -97,6 +102,8 @@ function routeOf(name: string): Route {
 async function measured(): Promise<Table[]> {
   if (values.peers !== undefined)
     return runPeers({ ...options, peers: readPeers(values.peers), kills: Number(values.kills) });
+  if (values.endpoints !== undefined)
+    return runEndpoints({ ...options, endpoints: Number(values.endpoints || 64), hanging: Number(values.hanging) });
   if (values.database === 'postgres') {
     const routes = values.routes.split(',').map(routeOf);
     return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number), routes })];
@@ -114,7 +121,8 @@ async function measured(): Promise<Table[]> {
   return tables;
 }
 
-if (values.write && values.peers !== '') throw new Error('--write belongs to --peers without a list');
+if (values.write && values.peers !== '' && values.endpoints === undefined)
+  throw new Error('--write belongs to --endpoints, or to --peers without a list');
 if (values.help) process.stdout.write(HELP);
 else {
   const before = values.compare && (JSON.parse(readFileSync(values.compare, 'utf8')) as Report);

@@ -1,7 +1,7 @@
 import type { Sql, SqlValue } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { NO_DEVICE } from '../webhooks/delivery.ts';
-import { OF_KEY, OPEN, OPEN_OF_ONE, PENDING } from './delivery-columns.ts';
+import { firstOfDevice, OF_KEY, OPEN, OPEN_OF_ONE, PENDING } from './delivery-columns.ts';
 import type { EndpointDeliveryStatus, EndpointKey } from './endpoint.ts';
 
 /** A delivery to an endpoint, as lists show it; times are microseconds. */
@@ -58,9 +58,7 @@ export async function listDeliveriesTo(
   const rows = await sql.all<EndpointDelivery>(
     `SELECT sequence, event_id AS "eventId", NULLIF(device_id, '${NO_DEVICE}') AS "deviceId", type, status, attempts,
        next_attempt_at AS "nextAttemptAt", last_status_code AS "lastStatusCode", last_error AS "lastError",
-       CASE WHEN ${isOrdered ? "status = 'blocked'" : '1 = 0'} THEN (SELECT MIN(b.sequence) FROM endpoint_deliveries b
-         WHERE b.application_id = seen.application_id AND b.endpoint_id = seen.endpoint_id AND b.device_id = seen.device_id
-           AND b.${OPEN} AND b.sequence < seen.sequence) END AS "blockedBy",
+       CASE WHEN ${isOrdered ? "status = 'blocked'" : '1 = 0'} THEN NULLIF(${firstOfDevice('seen')}, seen.sequence) END AS "blockedBy",
        created_at AS "createdAt", updated_at AS "updatedAt"
      FROM (SELECT * ${range}) AS seen WHERE ${terms.join(' AND ')} ORDER BY sequence DESC LIMIT (? + 0)`,
     ...from,
@@ -104,15 +102,16 @@ export const listBlockedDevices = (
     most,
   );
 
-/** How many deliveries of an endpoint have a status, at most `most`. */
+const COUNTED = { pending: PENDING, blocked: `${OPEN_OF_ONE} AND status = 'blocked'`, open: OPEN_OF_ONE } as const;
+
+/** How many deliveries of an endpoint have a status, or are not through, at most `most`. */
 export async function countWith(
   sql: Sql,
   { applicationId, endpointId }: EndpointKey,
-  status: 'pending' | 'blocked',
+  status: keyof typeof COUNTED,
   most: number,
 ): Promise<number> {
-  const text = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM endpoint_deliveries
-    WHERE ${OF_KEY} AND ${status === 'pending' ? PENDING : `${OPEN_OF_ONE} AND status = 'blocked'`}
+  const text = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM endpoint_deliveries WHERE ${OF_KEY} AND ${COUNTED[status]}
     LIMIT (? + 0)) AS found`;
   return (await sql.get<{ n: number }>(text, applicationId, endpointId, most))?.n ?? 0;
 }

@@ -2,7 +2,7 @@ import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { NO_DEVICE } from '../webhooks/delivery.ts';
-import { ATTEMPTED, OF_KEY, OPEN, OPEN_OF_ONE, PENDING } from './delivery-columns.ts';
+import { ATTEMPTED, IS_FIRST, OF_KEY, OPEN, OPEN_OF_ONE, PENDING } from './delivery-columns.ts';
 import type { EndpointDeliveryStatus, EndpointKey, Released } from './endpoint.ts';
 
 /** A delivery that an endpoint takes from the stream. */
@@ -80,9 +80,6 @@ export async function findBusyDevices(
   return busy;
 }
 
-const IS_FIRST = `NOT EXISTS (SELECT 1 FROM endpoint_deliveries b WHERE b.application_id = endpoint_deliveries.application_id
-  AND b.endpoint_id = endpoint_deliveries.endpoint_id AND b.device_id = endpoint_deliveries.device_id
-  AND b.${OPEN} AND b.sequence < endpoint_deliveries.sequence)`;
 /** None of the device is being sent. After a replay that can be one with a higher number than those that wait. */
 const NONE_IS_SENT = `device_id NOT IN (SELECT device_id FROM endpoint_deliveries WHERE ${OF_KEY} AND ${PENDING})`;
 
@@ -147,7 +144,7 @@ export function releaseAll(
 export const holdBehind = (unit: UnitOfWork, { applicationId, endpointId }: EndpointKey): void =>
   unit.later(
     `UPDATE endpoint_deliveries SET status = 'blocked'
-     WHERE ${OF_KEY} AND ${PENDING} AND device_id <> '${NO_DEVICE}' AND NOT ${IS_FIRST}`,
+     WHERE ${OF_KEY} AND ${PENDING} AND device_id <> '${NO_DEVICE}' AND NOT (${IS_FIRST})`,
     [applicationId, endpointId],
   );
 

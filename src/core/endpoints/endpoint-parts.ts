@@ -31,7 +31,8 @@ export function createEndpointParts({ common, stream, share, webhooks, urlFault,
   const offer = (key: EndpointKey, deliveries: readonly Released[]): void => {
     for (const one of deliveries) webhooks().offer(receiverOf(key), one, one.dueAt);
   };
-  const feeding = createFeeding({ ...common, stream, isMine, offer, due });
+  const settled = (key: EndpointKey): void => webhooks().changed(receiverOf(key));
+  const feeding = createFeeding({ ...common, stream, isMine, offer, due, settled });
   const receiving = createEndpointReceiving({
     ...common,
     notices: () => webhooks().notices,

@@ -22,7 +22,7 @@ const COLUMNS = `application_id AS "applicationId", endpoint_id AS "endpointId",
   passed_over AS "passedOver", failing_since AS "failingSince", failed_in_row AS "failedInRow", refused_in_row AS "refusedInRow", last_status_code AS "lastStatusCode",
   last_error AS "lastError", told_at AS "toldAt", replay_id AS "replayId", replay_after AS "replayAfter",
   replay_until AS "replayUntil", replay_types AS "replayTypes", replay_device_id AS "replayDeviceId",
-  replay_events AS "replayEvents", replay_started_at AS "replayStartedAt", created_at AS "createdAt",
+  replay_events AS "replayEvents", replay_started_at AS "replayStartedAt", settling, created_at AS "createdAt",
   updated_at AS "updatedAt"`;
 const OF_KEY = 'application_id = ? AND endpoint_id = ?';
 
@@ -79,12 +79,12 @@ export async function listEndpoints(sql: Sql, applicationId: string): Promise<En
   return (await sql.all<Row>(text, applicationId)).map((row) => toEndpoint(sql, row));
 }
 
-/** The enabled endpoints of all applications that stay. */
+/** The endpoints of all applications that stay, which are enabled, or whose deliveries do not fit their state yet. */
 export const listServed = (sql: Sql): Promise<(EndpointKey & { developerId: string })[]> =>
   sql.all(
     `SELECT e.application_id AS "applicationId", e.endpoint_id AS "endpointId", a.developer_id AS "developerId"
      FROM endpoints e JOIN applications a ON a.application_id = e.application_id
-     WHERE e.enabled = 1 AND a.removal_id IS NULL`,
+     WHERE (e.enabled = 1 OR e.settling IS NOT NULL) AND a.removal_id IS NULL`,
   );
 
 /** The developer of an application that stays. */
@@ -127,7 +127,7 @@ export function saveEndpoint(unit: UnitOfWork, endpoint: Endpoint): void {
   unit.later(
     `UPDATE endpoints SET url = ?, types = ?, description = ?, enabled = ?, disabled_reason = ?, ordered = ?,
        rate_per_second = ?, paced_until = ?, secret = ?, former_secret = ?, secret_replaced_at = ?, after_sequence = ?,
-       failing_since = ?, failed_in_row = ?, refused_in_row = ?, last_status_code = ?, last_error = ?, told_at = ?, updated_at = ? WHERE ${OF_KEY}`,
+       failing_since = ?, failed_in_row = ?, refused_in_row = ?, last_status_code = ?, last_error = ?, told_at = ?, settling = ?, updated_at = ? WHERE ${OF_KEY}`,
     [
       ...chosen(unit, endpoint),
       sealOrNull(unit.vault, placeOf('former_secret', endpoint), endpoint.formerSecret),
@@ -139,6 +139,7 @@ export function saveEndpoint(unit: UnitOfWork, endpoint: Endpoint): void {
       endpoint.lastStatusCode,
       endpoint.lastError,
       endpoint.toldAt,
+      endpoint.settling,
       endpoint.updatedAt,
       endpoint.applicationId,
       endpoint.endpointId,
@@ -159,6 +160,10 @@ export const savePlace = (
     applicationId,
     endpointId,
   ]);
+
+/** Stores that the open deliveries of an endpoint fit its state. Its row is locked. */
+export const saveSettled = (unit: UnitOfWork, { applicationId, endpointId }: EndpointKey): void =>
+  unit.later(`UPDATE endpoints SET settling = NULL WHERE ${OF_KEY}`, [applicationId, endpointId]);
 
 /** Stores a replay, or with null that none is running. The row of the endpoint is locked. */
 export const saveReplay = (unit: UnitOfWork, { applicationId, endpointId }: EndpointKey, replay: Replay | null): void =>

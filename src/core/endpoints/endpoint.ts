@@ -67,6 +67,11 @@ export interface Endpoint {
   /** When the application was told that it fails. */
   toldAt: Micros | null;
   replay: Replay | null;
+  /**
+   * Not null: its open deliveries do not fit its state yet, and are changed some at a time. Nothing is sent or taken
+   * meanwhile. Those with a number up to this one are given up.
+   */
+  settling: number | null;
   createdAt: Micros;
   updatedAt: Micros;
 }

@@ -29,6 +29,7 @@ import {
 } from './endpoint-delivery-repository.ts';
 import { deleteEndpoint, insertEndpoint, listEndpoints, saveEndpoint, saveReplay } from './endpoint-repository.ts';
 import { makeSecret, schemeOf } from './endpoint-secrets.ts';
+import { hasMany } from './settling.ts';
 
 /** The most events that are counted for the state of an endpoint. */
 export const MOST_COUNTED = 10_000;
@@ -144,6 +145,7 @@ export function createEndpoints({ database, clock, ids, urlFault, record, access
         lastError: null,
         toldAt: null,
         replay: null,
+        settling: null,
         createdAt,
         updatedAt: createdAt,
       };
@@ -190,10 +192,14 @@ export function createEndpoints({ database, clock, ids, urlFault, record, access
             type: 'extra_forbidden',
           });
         const made: Endpoint = { ...known, ...change, updatedAt: Math.max(now, known.updatedAt + 1) };
-        if (change.enabled === false && known.enabled) {
+        // Many deliveries are changed a piece at a time, behind this unit.
+        const moves = made.enabled !== known.enabled || made.ordered !== known.ordered;
+        const isLarge = known.settling !== null || (moves && (await hasMany(unit, known)));
+        if (isLarge) made.settling = known.settling ?? 0;
+        if (known.enabled && !made.enabled) {
           Object.assign(made, { disabledReason: 'asked', replay: null });
           if (known.replay) saveReplay(unit, known, null);
-          holdAll(unit, known);
+          if (!isLarge) holdAll(unit, known);
         }
         if (enables) {
           Object.assign(made, {
@@ -206,13 +212,14 @@ export function createEndpoints({ database, clock, ids, urlFault, record, access
             toldAt: null,
           });
           if (missed === 'skip') {
-            skipAll(unit, known, now);
             made.after = Math.max(known.after, newest);
+            if (isLarge) made.settling = made.after;
+            else skipAll(unit, known, now);
           }
         }
         if (made.ratePerSecond !== known.ratePerSecond) made.pacedUntil = 0;
-        if (made.enabled && made.ordered && !known.ordered) holdBehind(unit, known);
-        if (made.enabled) releaseAll(unit, known, made.ordered, now);
+        if (!isLarge && made.enabled && made.ordered && !known.ordered) holdBehind(unit, known);
+        if (!isLarge && moves && made.enabled) releaseAll(unit, known, made.ordered, now);
         saveEndpoint(unit, made);
         return made;
       });
@@ -262,11 +269,11 @@ export function createEndpoints({ database, clock, ids, urlFault, record, access
         const part = { most: REMOVED_AT_ONCE, onlyOpen };
         return database.transact((unit) => removeSome(unit, key, part), { whose: applicationId, pace: 'soon' });
       };
-      while ((await some(true)) > 0);
-      const rest = async (): Promise<void> => {
-        for (let began = performance.now(); (await some(false)) > 0; began = performance.now()) await pause(began);
+      const all = async (onlyOpen: boolean): Promise<void> => {
+        for (let began = performance.now(); (await some(onlyOpen)) > 0; began = performance.now()) await pause(began);
       };
-      rest().catch(() => undefined);
+      await all(true);
+      all(false).catch(() => undefined);
     },
 
     /** Deliveries to an endpoint, the newest first. Throws ENDPOINT_NOT_FOUND. */
@@ -287,7 +294,8 @@ export function createEndpoints({ database, clock, ids, urlFault, record, access
       locked(applicationId, endpointId, async (unit, known) => {
         const now = clock.now();
         if ((await skipOne(unit, known, sequence, now)) === undefined) throw new DomainError('DELIVERY_NOT_WAITING');
-        if (known.enabled && known.ordered) await releaseBehind(unit, known, [sequence], now);
+        if (known.enabled && known.ordered && known.settling === null)
+          await releaseBehind(unit, known, [sequence], now);
       }),
   };
 }

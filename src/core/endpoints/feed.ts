@@ -6,7 +6,6 @@ import type { EventPage, Stream } from '../stream/stream.ts';
 import { findRemovedUpTo } from '../stream/stream-repository.ts';
 import { countWith } from './delivery-list-repository.ts';
 import { type Endpoint, type EndpointKey, isDown, type Released } from './endpoint.ts';
-import { releaseAll } from './endpoint-delivery-repository.ts';
 import { findEndpoint, savePlace, saveReplay } from './endpoint-repository.ts';
 import { take } from './taking.ts';
 
@@ -56,19 +55,26 @@ interface Parts {
   offer(endpoint: EndpointKey, deliveries: readonly Released[]): void;
   /** Called after the commit of other deliveries that are due. */
   due(endpoint: EndpointKey): void;
+  /** Makes the open deliveries of an endpoint fit its state. */
+  settle(endpoint: Endpoint, isOn: () => boolean): Promise<void>;
 }
 
 /** A pace that is further ahead than any node could have set it was set by a wrong clock. */
 const isSensible = (pacedUntil: Micros, now: Micros): boolean => pacedUntil - now <= 30 * AHEAD_MICROS;
 
-/** Test events are for one receiver, so others get them only when they ask for this type. */
+/**
+ * Test events are for one receiver, so others get them only when they ask for this type. That an endpoint fails is told to
+ * all but itself: it gets nothing while that is so.
+ */
 const isFor =
-  ({ types }: Pick<Endpoint, 'types'>) =>
-  ({ type }: { type: string }): boolean =>
-    type !== 'test' || types.includes('test');
+  ({ types, endpointId }: Pick<Endpoint, 'types' | 'endpointId'>) =>
+  ({ type, body }: { type: string; body: string }): boolean =>
+    type === 'test'
+      ? types.includes('test')
+      : !type.startsWith('endpoint.') || !body.includes(`"endpointId":"${endpointId}"`);
 
 /** Steps with which an endpoint takes its events from the stream. */
-export function createFeed({ database, clock, stream, offer, due }: Parts) {
+export function createFeed({ database, clock, stream, offer, due, settle }: Parts) {
   const within = <Result>(key: EndpointKey, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> =>
     database.transact(work, { whose: key.applicationId, pace: 'soon' });
 
@@ -95,7 +101,11 @@ export function createFeed({ database, clock, stream, offer, due }: Parts) {
   function takePage(known: Endpoint, page: EventPage | { removed: number }): Promise<boolean> {
     return within(known, async (unit) => {
       const endpoint = await findEndpoint(unit, known, unit.forUpdate);
-      const isSame = endpoint?.enabled && endpoint.after === known.after && endpoint.updatedAt === known.updatedAt;
+      const isSame =
+        endpoint?.enabled &&
+        endpoint.settling === null &&
+        endpoint.after === known.after &&
+        endpoint.updatedAt === known.updatedAt;
       if (!isSame) return false;
       if ('removed' in page) {
         savePlace(unit, endpoint, { after: page.removed, passedOver: page.removed, pacedUntil: endpoint.pacedUntil });
@@ -144,13 +154,9 @@ export function createFeed({ database, clock, stream, offer, due }: Parts) {
   }
 
   /** Lets what waits for another event of its device go on, if that one is through: its release was lost. */
-  async function heal(key: EndpointKey): Promise<void> {
-    if ((await countWith(database.read, key, 'blocked', 1)) > 0)
-      await within(key, async (unit) => {
-        const endpoint = await findEndpoint(unit, key, unit.forUpdate);
-        if (endpoint?.enabled) releaseAll(unit, endpoint, endpoint.ordered, clock.now());
-      });
-    if ((await countWith(database.read, key, 'pending', 1)) > 0) due(key);
+  async function heal(endpoint: Endpoint, isOn: () => boolean): Promise<void> {
+    if ((await countWith(database.read, endpoint, 'blocked', 1)) > 0) await settle(endpoint, isOn);
+    if ((await countWith(database.read, endpoint, 'pending', 1)) > 0) due(endpoint);
   }
 
   /** The milliseconds until an endpoint that is down may take its next event; 0: now, or it is not down. */
@@ -163,14 +169,19 @@ export function createFeed({ database, clock, stream, offer, due }: Parts) {
 
   return {
     /** Takes the next events of an endpoint, of its replay as well. */
-    async step(key: EndpointKey, memory: FeedMemory): Promise<Step> {
+    async step(key: EndpointKey, memory: FeedMemory, isOn: () => boolean): Promise<Step> {
       const now = clock.now();
+      const endpoint = await findEndpoint(database.read, key);
+      if (endpoint && endpoint.settling !== null) {
+        await settle(endpoint, isOn);
+        memory.healedAt = 0; // what ended meanwhile has let nothing go on
+        return { step: 'taken' };
+      }
+      if (!endpoint?.enabled) return { step: 'gone' };
       if (now - memory.healedAt >= HEAL_MICROS) {
-        await heal(key);
+        await heal(endpoint, isOn);
         memory.healedAt = now;
       }
-      const endpoint = await findEndpoint(database.read, key);
-      if (!endpoint?.enabled) return { step: 'gone' };
       const untilNext = untilProbe(endpoint, memory.takenAt);
       if (untilNext > 0) return { step: 'wait', milliseconds: untilNext };
       const room = MOST_PENDING - (await countWith(database.read, key, 'pending', MOST_PENDING));

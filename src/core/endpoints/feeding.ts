@@ -8,6 +8,7 @@ import type { ReceiverName } from '../webhooks/delivery.ts';
 import { type EndpointKey, type Released, receiverOf } from './endpoint.ts';
 import { findOwner, listServed } from './endpoint-repository.ts';
 import { createFeed, type FeedMemory } from './feed.ts';
+import { createSettling } from './settling.ts';
 
 /** Milliseconds for which an endpoint that has all events waits for the next one; then it is looked at again. */
 const WAIT_MS = 60_000;
@@ -26,6 +27,8 @@ interface Parts {
   offer(endpoint: EndpointKey, deliveries: readonly Released[]): void;
   /** Called after the commit of other deliveries that are due. */
   due(receiver: ReceiverName): void;
+  /** Called when an endpoint may be sent to again, because its deliveries fit its state. */
+  settled(endpoint: EndpointKey): void;
 }
 
 /** An endpoint that takes events on this node. */
@@ -45,7 +48,7 @@ const nameOf = ({ applicationId, endpointId }: EndpointKey): string => `${applic
  * of its receiver, so an endpoint that does not answer costs its place only. Each has its own turn, so one waits for
  * no other.
  */
-export function createFeeding({ database, clock, log, stream, isMine, offer, due }: Parts) {
+export function createFeeding({ database, clock, log, stream, isMine, offer, due, settled }: Parts) {
   const fed = new Map<string, Fed>();
   const work = createWork();
   const feed = createFeed({
@@ -54,6 +57,7 @@ export function createFeeding({ database, clock, log, stream, isMine, offer, due
     stream,
     offer,
     due: (key) => due(receiverOf(key)),
+    settle: createSettling({ database, clock, settled }),
   });
   let running = false;
 
@@ -100,7 +104,7 @@ export function createFeeding({ database, clock, log, stream, isMine, offer, due
       let wait: () => Promise<void> = () => Promise.resolve();
       work.begun();
       try {
-        const result = await feed.step(key, one);
+        const result = await feed.step(key, one, isOn);
         if (result.step === 'gone') {
           if (!one.again) break;
         } else if (result.step === 'full') {

@@ -8,6 +8,7 @@ import { dueOfEndpoints } from './due-repository.ts';
 import { type Endpoint, type EndpointKey, isDown, type Released, receiverOf, secretsOf } from './endpoint.ts';
 import { hastenAll, holdAll, releaseBehind } from './endpoint-delivery-repository.ts';
 import { findEndpoint, findOwner, saveEndpoint, saveReplay } from './endpoint-repository.ts';
+import { hasMany } from './settling.ts';
 
 /** Microseconds of failures after which the application is told; it is told at once when a delivery is given up. */
 const TOLD_AFTER_MICROS = 30 * 60 * 1_000_000;
@@ -89,6 +90,8 @@ export function createEndpointReceiving({ database, clock, notices, concluded, o
       await tell(unit, 'endpoint.recovered', known);
     const isDead = failedFor >= DISABLED_AFTER_MICROS && changed.failedInRow >= LEAST_FAILURES && known.enabled;
     if (isDead) Object.assign(changed, { enabled: false, disabledReason: 'failing', updatedAt: clock.now() });
+    const worksAgain = isDown(known) && !isDown(changed);
+    if ((isDead || worksAgain) && (await hasMany(unit, key))) changed.settling ??= 0;
     const mustTell = failingSince !== null && changed.toldAt === null && (isGivenUp || failedFor >= TOLD_AFTER_MICROS);
     if (mustTell || isDead) {
       changed.toldAt = clock.now();
@@ -97,15 +100,16 @@ export function createEndpointReceiving({ database, clock, notices, concluded, o
     if (failingSince !== null || known.failingSince !== null) saveEndpoint(unit, changed);
     const later = behind.get(unit) ?? { ordered: new Set(), woken: new Set(), disabled: [] };
     behind.set(unit, later);
+    const { settling } = changed;
     if (isDead) {
-      later.disabled.push(key);
+      if (settling === null) later.disabled.push(key);
       if (known.replay) saveReplay(unit, known, null);
-    } else if (known.enabled && known.ordered) later.ordered.add(known.endpointId);
-    if (isDown(known) && !isDown(changed)) {
-      hastenAll(unit, key, clock.now());
+    } else if (known.enabled && known.ordered && settling === null) later.ordered.add(known.endpointId);
+    if (worksAgain) {
+      if (settling === null) hastenAll(unit, key, clock.now());
       later.woken.add(known.endpointId);
-      unit.onCommit(() => heard(key));
     }
+    if (worksAgain || settling !== null) unit.onCommit(() => heard(key));
   }
 
   const receivers: EndpointReceivers = {
@@ -141,7 +145,7 @@ export function createEndpointReceiving({ database, clock, notices, concluded, o
   return {
     receivers,
 
-    /** The URL of an endpoint, and the keys that sign; nothing is sent to one that is disabled or removed. */
+    /** The URL of an endpoint, and the keys that sign; nothing is sent to one that is disabled, removed, or settling. */
     async endpointOf(
       applicationId: string,
       endpointId: EndpointId,
@@ -154,7 +158,7 @@ export function createEndpointReceiving({ database, clock, notices, concluded, o
         url: endpoint?.url ?? null,
         owner: owner ?? '',
         keys: endpoint ? secretsOf(endpoint, clock.now()) : [],
-        leaves: !endpoint?.enabled || owner === undefined,
+        leaves: !endpoint?.enabled || endpoint.settling !== null || owner === undefined,
       };
     },
   };

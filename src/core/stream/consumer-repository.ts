@@ -1,5 +1,6 @@
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { ConsumerPlace } from './consumer-state.ts';
 
 /** A reader of the stream that keeps its place in the service. */
 export interface Consumer {
@@ -16,6 +17,29 @@ export const listConsumers = (sql: Sql, applicationId: string): Promise<Consumer
 
 export const findConsumer = (sql: Sql, applicationId: string, name: string): Promise<Consumer | undefined> =>
   sql.get(`SELECT ${COLUMNS} FROM event_consumers WHERE application_id = ? AND name = ?`, applicationId, name);
+
+const OLDEST = `(SELECT d.created_at FROM deliveries d WHERE d.application_id = c.application_id AND d.sequence > c.after_sequence
+  ORDER BY d.sequence LIMIT 1) AS "oldestAt"`;
+const REMOVED = `COALESCE((SELECT e.last FROM event_counts e WHERE e.application_id = c.application_id AND e.device_id = ''), 0)
+  AS removed`;
+
+/**
+ * Consumers of all applications that stay, each with its oldest unhandled event, in the order of their keys; those
+ * behind a key, at most `most`. Each costs two seeks in an index, and the read of one event.
+ */
+export const listPlaces = (
+  sql: Sql,
+  behind: { applicationId: string; name: string },
+  most: number,
+): Promise<(ConsumerPlace & { applicationId: string; name: string })[]> =>
+  sql.all(
+    `SELECT c.application_id AS "applicationId", c.name, c.after_sequence AS "after", c.updated_at AS "updatedAt", ${OLDEST},
+       ${REMOVED} FROM event_consumers c JOIN applications a ON a.application_id = c.application_id
+     WHERE (c.application_id, c.name) > (?, ?) AND a.removal_id IS NULL ORDER BY c.application_id, c.name LIMIT (? + 0)`,
+    behind.applicationId,
+    behind.name,
+    most,
+  );
 
 /** Stores the place of a consumer, which may be new. The unit has locked the application. */
 export const saveConsumer = (unit: UnitOfWork, applicationId: string, { name, after, updatedAt }: Consumer): void =>

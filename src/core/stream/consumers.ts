@@ -3,7 +3,8 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { type Consumer, findConsumer, listConsumers, removeConsumer, saveConsumer } from './consumer-repository.ts';
-import { countBehind, findNewest } from './stream-repository.ts';
+import { type Judged, judge } from './consumer-state.ts';
+import { countBehind, findNewest, findRemovedUpTo } from './stream-repository.ts';
 
 /** The most consumers of an application. */
 const MOST_CONSUMERS = 16;
@@ -11,16 +12,16 @@ const MOST_CONSUMERS = 16;
 const MOST_COUNTED = 10_000;
 
 /** The distance of a consumer from the end of the stream. */
-export interface Lag {
+export interface Lag extends Judged {
   /** MOST_COUNTED stands for that many or more. */
   events: number;
-  /** The age of the oldest event that the consumer has not handled; 0 when it has handled all. */
-  micros: Micros;
 }
 
 interface Parts {
   database: Pick<Database, 'read' | 'transact' | 'decidedEvents'>;
   clock: Pick<Clock, 'now'>;
+  /** How long events are kept; it may be for ever. */
+  keptMicros: Micros;
   /** Locks an application. Throws APPLICATION_UNREGISTERED. */
   lockApplication(unit: UnitOfWork, applicationId: string): Promise<unknown>;
 }
@@ -28,10 +29,12 @@ interface Parts {
 export type Consumers = ReturnType<typeof createConsumers>;
 
 /** Readers of the stream that keep their places in the service, by names that the application chooses. */
-export function createConsumers({ database, clock, lockApplication }: Parts) {
+export function createConsumers({ database, clock, keptMicros, lockApplication }: Parts) {
   async function withLag(applicationId: string, consumer: Consumer): Promise<Consumer & { lag: Lag }> {
     const { count, since } = await countBehind(database.read, applicationId, consumer.after, MOST_COUNTED);
-    return { ...consumer, lag: { events: count, micros: since === null ? 0 : Math.max(0, clock.now() - since) } };
+    const removed = await findRemovedUpTo(database.read, applicationId);
+    const place = { ...consumer, oldestAt: since, removed };
+    return { ...consumer, lag: { events: count, ...judge(place, clock.now(), keptMicros) } };
   }
 
   return {

@@ -21,7 +21,8 @@ export function readHealth(): Answer {
  */
 export async function readReadiness({ readiness, signs }: Pick<AdminServices, 'readiness' | 'signs'>): Promise<Answer> {
   const problems = await readiness.problems();
-  const notes = [...readiness.notes(), ...signs().map(({ kind, text }) => ({ part: kind, reason: text }))];
+  const wrong = signs().filter(({ level }) => level !== 'info');
+  const notes = [...readiness.notes(), ...wrong.map(({ kind, text }) => ({ part: kind, reason: text }))];
   if (problems.length === 0) return { status: 200, body: { status: 'ok', ...(notes.length > 0 && { notes }) } };
   return { status: 503, body: { status: 'unavailable', problems }, error: new DomainError('NOT_READY') };
 }

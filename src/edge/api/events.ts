@@ -3,6 +3,7 @@ import type { Consumer } from '../../core/stream/consumer-repository.ts';
 import type { Lag } from '../../core/stream/consumers.ts';
 import type { EventPage, Reading } from '../../core/stream/stream.ts';
 import { numberedBody } from '../../core/webhooks/delivery.ts';
+import { consumerSentence } from '../../views/consumer-sentences.ts';
 import { entityTag, matcher } from '../http/entity-tag.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
@@ -67,7 +68,9 @@ const tagOf = (after: number | undefined): string => entityTag(after ?? null);
 function bodyOf({ formatTime }: Services, { lag, updatedAt, ...consumer }: Consumer & { lag: Lag }): object {
   return {
     ...consumer,
-    lag: { events: lag.events, seconds: lag.micros / 1_000_000 },
+    lag: { events: lag.events, seconds: lag.ageMicros / 1_000_000 },
+    state: lag.state,
+    attention: consumerSentence(consumer, lag),
     updatedAt: formatTime(updatedAt),
   };
 }

@@ -48,6 +48,7 @@ export const ALERTS = {
   webhooksLate: ['LapelWebhooksLate'],
   webhooksGivenUp: ['LapelWebhooksGivenUp'],
   receivers: ['LapelReceiversFailing', 'LapelWebhooksFail'],
+  consumersBehind: ['LapelConsumersBehind', 'LapelConsumersLose'],
   apiFaults: ['LapelApiErrors'],
   apiSlow: ['LapelApiSlow'],
   commitsSlow: ['LapelCommitsSlow'],

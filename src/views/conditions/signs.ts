@@ -1,5 +1,6 @@
 import type { Metrics } from '../../metrics.ts';
 import type { Readable } from '../service-figures.ts';
+import { CONSUMER_LEVELS, type ConsumersNow, consumersText } from './consumers-now.ts';
 import type { Alarm } from './kinds.ts';
 import { counted, lasting, percent } from './words.ts';
 
@@ -16,6 +17,8 @@ export interface OwnFigures {
   heapShare: number;
   /** The age of the oldest entry of the audit log that its receiver does not have. */
   auditWaitsSeconds: number;
+  /** The consumers of the streams that do not keep up, on the node that leads. */
+  consumers: ConsumersNow;
   /** Whether this node does the work of the whole service, such as the removal of old rows. */
   leads: boolean;
 }
@@ -171,6 +174,14 @@ const RULES: readonly Rule[] = [
       return count > 0 && `${counted(count, 'webhook was', 'webhooks were')} given up within an hour.`;
     },
   },
+  ...CONSUMER_LEVELS.map(
+    ([state, level]): Rule => ({
+      kind: 'consumersBehind',
+      level,
+      minutes: 5,
+      text: ({ consumers }) => consumersText(state, consumers),
+    }),
+  ),
   {
     kind: 'apiFaults',
     level: 'critical',

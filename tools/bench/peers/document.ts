@@ -9,6 +9,7 @@ import { findProgram } from './stores.ts';
 const PAGE = join(OWN_CHECKOUT, 'docs/benchmark.md');
 /** The marks of the page, and the table of each. */
 const MARKS = { loops: 'Loops of peers', fastest: 'Lapel and the fastest peer', kills: 'Kills' } as const;
+const OWN_MARKS = { endpoints: 'Endpoints beside hanging ones', order: 'Order of devices' } as const;
 
 function versions(): string {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
@@ -33,11 +34,11 @@ export function between(page: string, mark: string, text: string): string {
   return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
 }
 
-/** Writes the tables of a report of all peers into docs/benchmark.md; a table that was not measured stays as it is. */
+/** Writes the tables of a report of all peers, or of endpoints, into docs/benchmark.md; a table that was not measured stays as it is. */
 export function writeBenchmark(report: Report): void {
   const { at, revision, machine, versions: own, tables } = report;
   let page = readFileSync(PAGE, 'utf8');
-  for (const [mark, name] of Object.entries(MARKS)) {
+  for (const [mark, name] of Object.entries({ ...MARKS, ...OWN_MARKS })) {
     const table = tables.find((each) => each.name === name);
     if (!table) continue;
     const lines = [`${table.about} Measured at ${at}, revision ${revision}.`, '', ...rowLines(table.rows)];

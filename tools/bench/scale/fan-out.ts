@@ -1,9 +1,9 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { call, type LapelTarget, startLapel } from '../lapel-target.ts';
+import { type LapelTarget, startLapel } from '../lapel-target.ts';
 import { medianOf, type Options } from '../measure.ts';
 import type { Row, Table } from '../report.ts';
+import { type Application, forEach, makeApplication } from './applications.ts';
+import { createSink, type Sink } from './sink.ts';
 
 const HEALTHY = 80;
 const HANGING = 1000;
@@ -14,115 +14,6 @@ const BACKLOGGED = 64;
 /** The number of webhooks that each receiver with a backlog gets again, at once. */
 const AGAIN = 128;
 const SLOW_MS = 500;
-
-interface Sink {
-  url: string;
-  /** Resolves when the next webhook for an application arrives. */
-  next(applicationId: string): Promise<void>;
-  /** The number of webhooks that this receiver has answered. */
-  answered(): number;
-  /** Sets after how many milliseconds later webhooks are answered: 0 at once, Infinity never. */
-  answers(after: number): void;
-  close(): void;
-}
-
-async function createSink(): Promise<Sink> {
-  const waiting = new Map<string, (() => void)[]>();
-  let delay = 0;
-  let count = 0;
-  const end = (response: ServerResponse): void => {
-    count += 1;
-    response.writeHead(200, { 'content-length': 0 }).end();
-  };
-  const server: Server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      if (delay === 0) end(response);
-      else if (delay !== Number.POSITIVE_INFINITY) setTimeout(end, delay, response);
-      waiting.get(request.url?.slice(1) ?? '')?.shift()?.();
-    });
-  });
-  server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    next: (applicationId) =>
-      new Promise((resolve) => {
-        const own = waiting.get(applicationId) ?? [];
-        waiting.set(applicationId, own);
-        own.push(resolve);
-      }),
-    answered: () => count,
-    answers: (after) => {
-      delay = after;
-    },
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
-const SINCE = '2000-01-01T00:00:00.000000';
-const UNTIL = '2199-12-31T00:00:00Z';
-const SCOPE = 'svc:application:read svc:application:write';
-
-interface Application {
-  /** Lets the service send it a `test` event. */
-  send(): Promise<void>;
-  /** Lets the service send it everything again that was delivered. */
-  sendAgain(): Promise<void>;
-}
-
-/** Makes an application whose setting `deviceEvent` is the URL of the receiver. */
-async function makeApplication(target: LapelTarget, pool: Pool, name: string, sink: Sink): Promise<Application> {
-  const { admin, root } = target;
-  const origin = target.origins[0] ?? '';
-  const made = await call(`${admin}/admin/v1/developers/bench/applications`, {
-    method: 'POST',
-    token: root,
-    body: { applicationId: name, name },
-  });
-  const basic = Buffer.from(`${name}:${(JSON.parse(made) as { secret: string }).secret}`).toString('base64');
-  const form = new URLSearchParams({ grant_type: 'client_credentials', scope: SCOPE }).toString();
-  const type = 'application/x-www-form-urlencoded';
-  const issued = await call(`${origin}/api/v1/authenticate`, {
-    method: 'POST',
-    token: `Basic ${basic}`,
-    body: form,
-    type,
-  });
-  const token = `Bearer ${(JSON.parse(issued) as Record<string, string>)['access_token']}`;
-  const base = `/v1/applications/${name}`;
-  await call(`${origin}${base}/refresh_authkey`, { method: 'POST', token });
-  await call(`${origin}${base}`, { method: 'PATCH', token, body: { deviceEvent: `${sink.url}/${name}` } });
-  const post = async (path: string, body: object): Promise<void> => {
-    const answer = await pool.request({
-      method: 'POST',
-      path: `${base}/webhooks/${path}`,
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 202) throw new Error(`${answer.statusCode} ${text}`);
-  };
-  return {
-    send: () => post('test', { setting: 'deviceEvent' }),
-    sendAgain: () => post('deliveries/redeliver', { status: 'delivered', since: SINCE, until: UNTIL }),
-  };
-}
-
-/** Calls `work` for each number below `count`, for `atATime` numbers at the same time. */
-async function forEach(count: number, atATime: number, work: (number: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const own = next;
-      next += 1;
-      await work(own);
-    }
-  };
-  await Promise.all(Array.from({ length: atATime }, worker));
-}
 
 interface World {
   target: LapelTarget;

@@ -138,6 +138,29 @@ export async function breakPromises({ folder, prometheus, faults }: Stand): Prom
     end: () => undefined, // the alert tells of what has happened
   });
 
+  /** Makes all events older. */
+  const age = (hours: number): void => {
+    const raw = new Sqlite(join(dataDir, 'lapel.db'), { timeout: 5000 });
+    raw.prepare('UPDATE deliveries SET created_at = created_at - ?').run(hours * 3_600_000_000);
+    raw.close();
+  };
+  for (const [alert, hours, fault] of [
+    ['LapelConsumersBehind', 2, 'a consumer has not handled events of two hours ago'],
+    ['LapelConsumersLose', 28 * 24, 'a consumer has not handled events that are soon removed'],
+  ] as const)
+    await faults.try({
+      alerts: [alert],
+      fault,
+      make: async () => {
+        await patrol.call('PUT', '/events/consumers/billing', { after: 0 });
+        age(hours);
+      },
+      end: async () => {
+        age(-hours);
+        await patrol.call('DELETE', '/events/consumers/billing');
+      },
+    });
+
   const crowd: (typeof link)[] = [];
   await faults.try({
     alerts: ['LapelDevicesGone'],

@@ -138,6 +138,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'The load that one node carries, and more of them.',
       },
       {
+        name: 'events-beside-others',
+        file: 'docs/events-beside-others.md',
+        title: 'Events beside other services',
+        about: 'The stream and the endpoints beside Stripe, Svix, Outpost, Convoy and EventBridge Pipes.',
+      },
+      {
         name: 'benchmark',
         file: 'docs/benchmark.md',
         title: 'Beside peers',
