@@ -249,7 +249,6 @@ export function createCustomer({
     timers,
     stopped: stop.signal,
     spentSince,
-    onHasten: () => receiver?.attempts.rest(),
   });
   const lateDownloads = createLateDownloads({ releases, ledger, timers });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });

@@ -3,31 +3,24 @@ import type { Look } from '../promises/looks.ts';
 import { eventOf } from './came-event.ts';
 import { genuineByPublicKey, genuineWebhook } from './genuine.ts';
 import type { EndpointProgram } from './program.ts';
-import type { ProgramBook } from './program-book.ts';
+import type { ProgramBook, Waiting } from './program-book.ts';
 import type { Receiver } from './receiver.ts';
 import type { Requests } from './requests.ts';
 
 /** The description of an endpoint of a run, by which a later run knows it if this one is killed. */
 const descriptionOf = ({ name }: EndpointProgram): string => `lapel-sim: ${name}`;
 
-/** The state of an endpoint, as the service tells it. */
-interface EndpointState {
-  readonly enabled: boolean;
-  /** The events up to this number that it has not got are no longer owed. */
-  readonly passedOver: number;
-  readonly behind: number;
-  readonly pending: number;
-  readonly blocked: number;
-  readonly isFailing: boolean;
-}
+/** The most events of an endpoint that the service lets wait for their next attempt; further ones stay in the stream. */
+const MOST_PENDING = 500;
+
+/** Without an answer of the service nothing is known to wait. */
+export const NOTHING_WAITS: Waiting = { includes: () => false, told: '' };
 
 /** The endpoints of the customer, with receivers behind them. */
 export interface CustomerEndpoints {
   start(receiver: Pick<Receiver, 'endpointUrl' | 'receiveFor'>): Promise<void>;
-  /** The state of an endpoint; undefined if the service does not answer. */
-  state(name: string): Promise<EndpointState | undefined>;
-  /** Lets the service send at once what waits for its next attempt, as a customer does after an outage. */
-  hasten(name: string): Promise<void>;
+  /** The events of an endpoint that wait. */
+  waiting(name: string): Promise<Waiting>;
   /** Removes the endpoints. */
   remove(): Promise<void>;
 }
@@ -84,23 +77,47 @@ export function createEndpoints({
       if (own.has(description)) await requests.insist(() => lapel.deleteEndpoint({ endpointId }));
   }
 
+  async function readWaiting(endpointId: string): Promise<Waiting> {
+    const query = { status: 'pending', limit: MOST_PENDING } as const;
+    const { deliveries } = await requests.insist(() => lapel.listEndpointDeliveries({ endpointId, query }));
+    const found = await requests.insist(() => lapel.readEndpoint({ endpointId }));
+    const { enabled, after, passedOver, failingSince, ordered } = found;
+    const { behind, pending, blocked } = found.state;
+    const refused = new Set<number>();
+    /** The first event of each device that was refused. */
+    const first = new Map<string | null, number>();
+    for (const { sequence, deviceId, attempts } of deliveries) {
+      if (attempts === 0) continue;
+      refused.add(sequence);
+      first.set(deviceId, Math.min(sequence, first.get(deviceId) ?? sequence));
+    }
+    // A receiver that has refused five events in a row gets few, and others stay in the stream.
+    const isHeld = failingSince !== null || refused.size >= MOST_PENDING;
+    const isBehind = (sequence: number, deviceId: string): boolean =>
+      ordered === 'device' && sequence > (first.get(deviceId) ?? Number.POSITIVE_INFINITY);
+    return {
+      includes: (sequence, deviceId) =>
+        !enabled ||
+        sequence <= passedOver ||
+        refused.has(sequence) ||
+        isBehind(sequence, deviceId) ||
+        (isHeld && sequence > after),
+      told: `; the service says that it has not taken ${behind}, that ${pending} wait for an attempt, and ${blocked} for another event`,
+    };
+  }
+
   return {
     async start(receiver) {
       if (programs.length > 0) await removeFormer();
       for (const program of programs) await make(program, receiver);
     },
-    async state(name) {
+    async waiting(name) {
       const endpointId = ids.get(name) ?? '';
-      const found = await requests.insist(() => lapel.readEndpoint({ endpointId })).catch(() => undefined);
-      if (!found) return undefined;
-      const { enabled, passedOver, failingSince, state } = found;
-      const { behind, pending, blocked } = state;
-      return { enabled, passedOver, behind, pending, blocked, isFailing: failingSince !== null };
-    },
-    async hasten(name) {
-      const endpointId = ids.get(name) ?? '';
-      await requests.insist(() => lapel.updateEndpoint({ endpointId, body: { enabled: false } }));
-      await requests.insist(() => lapel.updateEndpoint({ endpointId, body: { enabled: true, missed: 'send' } }));
+      try {
+        return await readWaiting(endpointId);
+      } catch {
+        return NOTHING_WAITS;
+      }
     },
     async remove() {
       for (const endpointId of ids.values()) await lapel.deleteEndpoint({ endpointId }).catch(() => undefined);

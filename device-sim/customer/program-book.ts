@@ -23,18 +23,24 @@ interface Marked {
   readonly bit: number;
 }
 
+/** The events that an endpoint has not got, and need not have got yet. */
+export interface Waiting {
+  /** Whether an event waits for its next attempt, or behind one that does, because the receiver has refused that one. */
+  includes(sequence: number, deviceId: string): boolean;
+  /** The state of the endpoint, as the service tells it, at the end of a sentence. */
+  readonly told: string;
+}
+
 /** The events that the service owes each program of the customer, and those that have come. */
 export interface ProgramBook {
   /** The books about one program. */
   of(name: string): ProgramPage;
   /** An event came to a URL of the settings (null), or to a program. `isAnswered`: the program has answered 2xx. */
   came(name: string | null, event: CameEvent, at: number, isAnswered?: boolean): void;
-  /** How many events have not come to a program that should have got them; to any one without a name. */
-  owed(name?: string): number;
-  /** How often an event has come to a program. */
-  readonly arrivals: number;
-  /** Counts what has not come. `isExcused`: the service no longer owes an event. `told` says how an endpoint does. */
-  judge(at: number, isExcused: (name: string, sequence: number) => boolean, told: (name: string) => string): void;
+  /** How many events have not come to each program that should have got them. */
+  owed(): ReadonlyMap<string, number>;
+  /** Counts what has not come, except for events that wait. */
+  judge(at: number, waiting: (name: string) => Waiting): void;
   /** A backup has taken the place of the data: numbers of devices come again, and younger events are gone. */
   restored(from: number): void;
 }
@@ -58,7 +64,6 @@ export function createProgramBook(
   const marks = createIdMarks();
   const contents = createIdMarks();
   const owed = new Map<number, Owed>();
-  let arrivals = 0;
 
   /** Compares an event with the same one as it came before. */
   function compare(event: CameEvent, sequence: number, where: string, at: number): void {
@@ -99,21 +104,17 @@ export function createProgramBook(
       marks.set(sequence, before | bit);
       if (((owed.get(sequence)?.wanted ?? 0) & ~(before | bit)) === 0) owed.delete(sequence);
       if (!page) return;
-      arrivals += 1;
       const isAgain = (before & bit) !== 0;
       if (before !== 0 && !isAgain) look(page.program.kind === 'consumer' ? 'stream-all' : 'endpoint-all');
       page.came({ ...event, sequence }, at, isAgain, isAnswered);
     },
-    owed(name) {
-      let count = 0;
+    owed() {
+      const counts = new Map<string, number>();
       for (const [sequence, one] of owed)
-        count += lacking(sequence, one).filter(({ program }) => (name ?? program.name) === program.name).length;
-      return count;
+        for (const { program } of lacking(sequence, one)) counts.set(program.name, (counts.get(program.name) ?? 0) + 1);
+      return counts;
     },
-    get arrivals() {
-      return arrivals;
-    },
-    judge(at, isExcused, told) {
+    judge(at, waiting) {
       const known = new Set<string>();
       const skipped = new Map<ProgramPage, Owed[]>();
       for (const [sequence, one] of owed) {
@@ -121,13 +122,13 @@ export function createProgramBook(
         for (const page of lacking(sequence, one)) {
           const { name } = page.program;
           known.add(`${name} ${about.deviceId} ${event.deviceSequence}`);
-          if (isExcused(name, sequence)) continue;
+          if (waiting(name).includes(sequence, about.deviceId)) continue;
           if (page.hasPassed(sequence)) {
             counted('customerLost', about.deviceId, about.phase);
             skipped.set(page, [...(skipped.get(page) ?? []), one]);
             continue;
           }
-          const text = `${eventName(event)} never came to ${programName(page.program)}${told(name)}`;
+          const text = `${eventName(event)} never came to ${programName(page.program)}${waiting(name).told}`;
           breached('gaps', about, text, at, [first]);
         }
       }
@@ -141,7 +142,7 @@ export function createProgramBook(
         for (const { about, number, behind } of page.holes()) {
           const { name } = page.program;
           if (known.has(`${name} ${about.deviceId} ${number}`)) continue;
-          const text = `number ${number} of the events of the device never came to ${programName(page.program)}, which got later ones${told(name)}`;
+          const text = `number ${number} of the events of the device never came to ${programName(page.program)}, which got later ones${waiting(name).told}`;
           breached('gaps', about, text, at, [behind]);
         }
     },

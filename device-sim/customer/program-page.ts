@@ -21,6 +21,8 @@ export interface Hole {
 /** The books about one program: the order in which events come to it, and what it does with them. */
 export interface ProgramPage {
   readonly program: Program;
+  /** How often an event has come. */
+  readonly arrivals: number;
   /** Events with higher numbers are owed to the program; infinite before it has begun. */
   readonly since: number;
   begin(since: number): void;
@@ -59,6 +61,7 @@ export function createProgramPage(
   /** The number of the last event of a reader; those up to `reached` come again, because it went back. */
   let last = 0;
   let reached = 0;
+  let arrivals = 0;
 
   /** Judges the number of an event of a device, and remembers the holes before it. */
   function judgeNumber(event: CameEvent, at: number): void {
@@ -106,6 +109,9 @@ export function createProgramPage(
 
   return {
     program,
+    get arrivals() {
+      return arrivals;
+    },
     get since() {
       return since;
     },
@@ -113,6 +119,7 @@ export function createProgramPage(
       [since, last] = [from, from];
     },
     came(event, at, isAgain, isAnswered) {
+      arrivals += 1;
       const about = aboutEvent(event);
       look('event-types');
       if (!wants(program, event.type))

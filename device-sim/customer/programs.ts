@@ -2,19 +2,24 @@ import type { LapelClient } from '@lapel/client/lapel-client';
 import { pause, type Timers } from '../timers.ts';
 import { eventOf } from './came-event.ts';
 import { createConsumer } from './consumers.ts';
-import { createEndpoints } from './endpoints.ts';
+import { createEndpoints, NOTHING_WAITS } from './endpoints.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
 import { type PlannedProgramFault, PROGRAM_FAULTS, type Program, type ProgramFault } from './program.ts';
-import { createProgramBook } from './program-book.ts';
+import { createProgramBook, type Waiting } from './program-book.ts';
 import type { Receiver } from './receiver.ts';
 import type { Requests } from './requests.ts';
 
-const LOOK_MILLISECONDS = 50;
-/** An event that has not come when nothing else has come for so long does not come any more. */
-const QUIET_MILLISECONDS = 5000;
-/** A service with a backlog sends as long as it takes, but the run ends some time. */
+const LOOK_MILLISECONDS = 100;
+/**
+ * Nothing more comes to a program to which nothing has come for so long: longer than the first pause of an event that was
+ * refused.
+ */
+const QUIET_MILLISECONDS = 7000;
+/** An endpoint with a backlog gets it at its rate, but the run ends some time. */
 const LONGEST_MILLISECONDS = 120_000;
+/** A program to which events still come may get all others. */
+const STILL_COMING: Waiting = { includes: () => true, told: '' };
 
 /** The programs of the customer that take events, besides the receiver for the URLs of its settings. */
 export interface Programs {
@@ -40,7 +45,6 @@ export function createPrograms({
   timers,
   stopped,
   spentSince,
-  onHasten,
 }: {
   programs: readonly Program[];
   lapel: LapelClient;
@@ -50,8 +54,6 @@ export function createPrograms({
   stopped: AbortSignal;
   /** Milliseconds since a time, without the spans in which the simulator itself stood still. */
   spentSince: (from: number) => number;
-  /** Called before the customer asks for what waits for its next attempt. */
-  onHasten: () => void;
 }): Programs {
   const { now } = timers;
   const book = createProgramBook(programs, ledger);
@@ -78,30 +80,26 @@ export function createPrograms({
     onPlayed(fault);
   }
 
-  /** Waits until nothing is owed, or nothing has come for some seconds. */
-  async function quiet(): Promise<void> {
+  /**
+   * Waits until each program has got what it is owed, or has got nothing for some seconds. Resolves to the names of those to
+   * which events still come.
+   */
+  async function quiet(): Promise<ReadonlySet<string>> {
     const from = now();
-    let [before, stillSince] = [-1, from];
-    while (book.owed() > 0 && !stopped.aborted && spentSince(from) < LONGEST_MILLISECONDS) {
-      if (book.arrivals !== before) stillSince = now();
-      before = book.arrivals;
-      if (spentSince(stillSince) >= QUIET_MILLISECONDS) return;
+    const seen = new Map<string, { arrivals: number; since: number }>();
+    const isComing = (name: string): boolean => {
+      const { arrivals } = book.of(name);
+      const known = seen.get(name);
+      if (known?.arrivals === arrivals) return spentSince(known.since) < QUIET_MILLISECONDS;
+      seen.set(name, { arrivals, since: now() });
+      return true;
+    };
+    for (;;) {
+      const coming = [...book.owed().keys()].filter(isComing);
+      const isOver = stopped.aborted || spentSince(from) >= LONGEST_MILLISECONDS;
+      if (coming.length === 0 || isOver) return new Set(coming);
       await pause(timers, LOOK_MILLISECONDS, stopped);
     }
-  }
-
-  /** Asks for the events that wait because a receiver has refused them. Resolves to whether there are any. */
-  async function hasten(): Promise<boolean> {
-    let isHastened = false;
-    for (const { name } of endpointPrograms) {
-      if (book.owed(name) === 0) continue;
-      const state = await endpoints.state(name);
-      if (!state?.enabled || !(state.isFailing || state.pending > 0)) continue;
-      onHasten();
-      await endpoints.hasten(name);
-      isHastened = true;
-    }
-    return isHastened;
   }
 
   return {
@@ -118,21 +116,12 @@ export function createPrograms({
     played: () => played,
     async settle() {
       if (programs.length === 0) return;
-      await quiet();
-      if (await hasten()) await quiet();
-      const states = new Map(
-        await Promise.all(endpointPrograms.map(async ({ name }) => [name, await endpoints.state(name)] as const)),
+      const coming = await quiet();
+      const names = endpointPrograms.map(({ name }) => name).filter((name) => !coming.has(name));
+      const waiting = new Map(
+        await Promise.all(names.map(async (name) => [name, await endpoints.waiting(name)] as const)),
       );
-      const told = (name: string): string => {
-        const state = states.get(name);
-        if (!state) return '';
-        return `; the service says that it has not taken ${state.behind}, that ${state.pending} wait for an attempt, and ${state.blocked} for another event`;
-      };
-      const isExcused = (name: string, sequence: number): boolean => {
-        const { enabled = true, passedOver = 0 } = states.get(name) ?? {};
-        return !enabled || sequence <= passedOver;
-      };
-      book.judge(now(), isExcused, told);
+      book.judge(now(), (name) => (coming.has(name) ? STILL_COMING : (waiting.get(name) ?? NOTHING_WAITS)));
     },
     restored: book.restored,
     async end() {
