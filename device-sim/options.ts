@@ -55,6 +55,7 @@ const OF_A_RECEIVER = {
   key: { type: 'string' },
   once: { type: 'string' },
   kept: { type: 'string' },
+  ordered: { type: 'boolean' },
 } as const;
 
 /** The options of the command `device`, which other commands do not have. */

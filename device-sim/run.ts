@@ -5,7 +5,7 @@ import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
 import { certificateOf, type HeldCertificate } from './customer/certificates.ts';
 import { type Customer, createCustomer } from './customer/customer.ts';
 import { createEnrolment, type Enrolment } from './customer/enrolment.ts';
-import { isOperators, OPERATIONS } from './customer/operator.ts';
+import { isOperators } from './customer/operator.ts';
 import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
 import { createRenewals } from './customer/renewals.ts';
@@ -18,12 +18,12 @@ import { createRecorder } from './recording/recorder.ts';
 import { openFigures } from './report/open-figures.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
+import { devicesStay, needsCustomer } from './scenario/needs.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import { type Group, hasBadNetworks, type Scenario } from './scenario/scenario.ts';
 import { type ServiceWatch, watchService } from './scenario/service-watch.ts';
-import { isWorn } from './scenario/wearing.ts';
 import type { ServiceControl } from './service/service-fault.ts';
 import { serviceControl } from './service-control.ts';
 import { createTimerWheel } from './timer-wheel.ts';
@@ -50,20 +50,6 @@ interface Cast {
 }
 
 const countOf = ({ groups }: Scenario): number => groups.reduce((sum, { count }) => sum + count, 0);
-
-/** Whether the scenario has anything that only a customer can do: activation, or an action that is not the wearer's. */
-const needsCustomer = ({ activate, phases }: Scenario): boolean =>
-  activate ||
-  phases.some(({ actions, rollouts }) => rollouts.length > 0 || actions.some((action) => !isWorn(action.do)));
-
-/** Actions after which other devices are activated. */
-const MOVING: readonly string[] = [
-  'activate',
-  'deactivate',
-  ...Object.keys(OPERATIONS).filter((name) => name !== 'newCredential'),
-];
-const devicesStay = ({ phases }: Scenario): boolean =>
-  !phases.some(({ actions }) => actions.some((action) => MOVING.includes(action.do)));
 
 /** The indexes, in the whole fleet, of the devices that this process plays. */
 function placesOf({ scenario, shard }: RunSettings): number[] {
@@ -177,6 +163,7 @@ function customerOf(
     groupOf: (deviceId) => groupOf(deviceId)?.name,
     tagsOf: (deviceId) => groupOf(deviceId)?.deviceTags ?? {},
     devicesStay: devicesStay(scenario),
+    programs: scenario.programs,
   });
 }
 

@@ -25,6 +25,8 @@ export function readTrial(
   const isSelf = options.has('self');
   const misplaced = isSelf && OF_A_SERVICE.find((name) => options.has(name));
   if (misplaced) throw new UsageError(`--${misplaced}`, 'cannot be used with --self, which needs no service');
+  if (options.has('ordered') && !options.has('kept'))
+    throw new UsageError('--ordered', 'needs --kept, the list whose order it is about');
   const key = options.text('key') ?? options.text('authentication-key') ?? env['LAPEL_AUTHENTICATION_KEY'];
   if (!key && !application)
     throw new UsageError('--key', 'is needed without --application (or LAPEL_AUTHENTICATION_KEY)');
@@ -39,6 +41,7 @@ export function readTrial(
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),
     webhook,
     kept: options.text('kept'),
+    isOrdered: options.has('ordered'),
     json: options.has('json'),
     junitFile: options.text('junit'),
   };

@@ -59,7 +59,7 @@ interface Known {
 }
 
 /** Whether a pause is as long as the schedule wants it after so many failed attempts. */
-const isScheduled = (waited: number, failures: number): boolean =>
+const isInTime = (waited: number, failures: number): boolean =>
   waited >= SHORTEST_SHARE * (SCHEDULE[failures - 1] ?? 0) - ACCURACY_MILLISECONDS;
 
 /** The attempts of each webhook, as its receiver sees them. Times are in milliseconds. */
@@ -85,7 +85,11 @@ export interface Attempts {
   rest(): void;
 }
 
-export function createAttempts(look: Look = () => {}): Attempts {
+/**
+ * `isScheduled`: false for an endpoint. When it works again it gets at once what waited, so its attempts follow no schedule that
+ * a receiver knows.
+ */
+export function createAttempts(look: Look = () => {}, isScheduled = true): Attempts {
   const all = new Map<string, Known>();
   let resting = false;
   /** The number of faults of the service that last; its attempts are judged when there are none. */
@@ -111,13 +115,13 @@ export function createAttempts(look: Look = () => {}): Attempts {
       if (gone) return { kind: 'hammering', text: `webhook ${webhookId} came again after an answer of 410` };
       // A webhook that waits its time after its connection was closed is not the one that is sent once more at once. So the
       // attempt before counts as failed, and the connection of this one may be closed as well.
-      if (known.dropped && isScheduled(at - known.droppedAt, failures + 1))
+      if (known.dropped && isInTime(at - known.droppedAt, failures + 1))
         Object.assign(known, { dropped: false, failures: failures + 1 });
       const scheduled = SCHEDULE[failures - 1];
-      if (failedAt === null || scheduled === undefined) return undefined;
+      if (!isScheduled || failedAt === null || scheduled === undefined) return undefined;
       const waited = at - failedAt;
       look(known.wanted > scheduled ? 'webhook-retry-after' : 'webhook-schedule');
-      if (isScheduled(waited, failures) && waited >= known.wanted - ACCURACY_MILLISECONDS) return undefined;
+      if (isInTime(waited, failures) && waited >= known.wanted - ACCURACY_MILLISECONDS) return undefined;
       const text = `webhook ${webhookId} came again ${(waited / 1000).toFixed(1)} s after attempt ${failures} failed`;
       const pause =
         known.wanted > scheduled

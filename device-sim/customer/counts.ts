@@ -35,6 +35,12 @@ const NUMBERS = [
   'overshoot',
   'stages',
   'plannedStages',
+  'pushed',
+  'pulled',
+  'order',
+  'gaps',
+  'customerLost',
+  'customerAgain',
 ] as const satisfies (keyof Figures)[];
 type Counter = (typeof NUMBERS)[number];
 const TABLES = ['refused', 'failures', 'rolloutStates'] as const satisfies (keyof Figures)[];
@@ -55,7 +61,8 @@ export function addFigures(all: readonly Figures[]): Figures {
   const histograms = STAGES.map((stage): [Stage, Histogram] => [stage, createHistogram()]);
   const tables = emptyTables();
   for (const figures of all) {
-    for (const name of NUMBERS) sum.add(name, figures[name]);
+    // A report of an earlier version lacks the later figures.
+    for (const name of NUMBERS) sum.add(name, (figures as Partial<Figures>)[name] ?? 0);
     for (const table of TABLES)
       for (const [name, some] of Object.entries(figures[table]))
         tables[table][name] = (tables[table][name] ?? 0) + some;

@@ -1,6 +1,7 @@
 import type { WebhookEvent } from '@lapel/client/verify-webhook';
 import { createLooks } from '../promises/looks.ts';
 import { aboutIn } from './about-webhook.ts';
+import { createBreaches } from './breaches.ts';
 import { createContentBook } from './content-book.ts';
 import { remembersAnswer } from './contents.ts';
 import { createDeliveries } from './deliveries.ts';
@@ -319,11 +320,7 @@ export function createLedger({
 
     look,
     looks,
-    violated({ deviceId, transactionId, phase = current }, text, at) {
-      const entry = transactionId === undefined ? undefined : find(transactionId);
-      of(phase, entry ?? { deviceId }).add('violations');
-      trouble('violation', phase, text, at, entry, deviceId);
-    },
+    ...createBreaches({ of, find, trouble, phase: () => current }),
     excuseCancels: cancels.excuse,
     owedCancels: cancels.owed,
     missCancel({ transactionId, deviceId }, at) {

@@ -1,5 +1,4 @@
 import { createLapelClient } from '@lapel/client/lapel-client';
-import { LapelError } from '@lapel/client/lapel-error';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';
@@ -17,20 +16,23 @@ import { createKeys } from './keys.ts';
 import { createLateDownloads } from './late-downloads.ts';
 import type { Ledger } from './ledger.ts';
 import { createNodeFetch } from './node-fetch.ts';
-import { createPointed, PRIVATE_ADVICE } from './pointed.ts';
+import { createPointed } from './pointed.ts';
 import { answerOf, createProbes, UNAVAILABLE } from './probes.ts';
+import type { Program } from './program.ts';
+import { createPrograms, type Programs } from './programs.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { PlayedFault } from './receiver-fault.ts';
 import { createReleases } from './releases.ts';
-import { createRequests, reasonOf } from './requests.ts';
+import { createRequests } from './requests.ts';
 import type { RolloutSummary } from './rollout-closing.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 import { createRollouts } from './rollouts.ts';
 import { createSettling, type Settlement } from './settle.ts';
+import { inWords, whyNone } from './start-error.ts';
 import { createTagging, type Tags } from './tags.ts';
 
-/** Milliseconds that a connected device has at least to get a command of a rollout, when the run settles. */
+/** Milliseconds that a connected device has to get a command of a rollout, when the run settles. */
 const ROLLOUT_MILLISECONDS = 6000;
 /** Milliseconds that the first webhook of the service may take. */
 const REACH_MILLISECONDS = 15_000;
@@ -50,6 +52,8 @@ export interface Customer extends AsyncDisposable {
     /** Whether the service fails now, so that its attempts follow no schedule. */
     suspend(suspended: boolean): void;
   };
+  /** The programs of the customer that take events, besides its receiver. */
+  readonly programs: Pick<Programs, 'play' | 'played'>;
   /**
    * Starts the receiver, issues an authenticationKey unless one is given, and sets the URLs of the application.
    * Resolves when the first webhook of the service has arrived. Rejects with an Error that says why none came.
@@ -112,6 +116,7 @@ export function createCustomer({
   tagsOf = () => ({}),
   devicesStay = true,
   nodes = [],
+  programs: wanted = [],
 }: {
   /** The address of the REST API, or those of its nodes: calls spread over them. */
   apiUrl: string | readonly string[];
@@ -142,6 +147,8 @@ export function createCustomer({
   devicesStay?: boolean;
   /** The addresses of the nodes for devices. */
   nodes?: readonly string[];
+  /** The programs of the customer that take events, besides its receiver. */
+  programs?: readonly Program[];
 }): Customer {
   const { applicationId, secret } = application;
   const stop = new AbortController();
@@ -234,6 +241,15 @@ export function createCustomer({
     devicesStay,
   });
   const tag = createTagging({ lapel, requests, tagsOf });
+  const programs = createPrograms({
+    programs: wanted,
+    lapel,
+    requests,
+    ledger,
+    timers,
+    stopped: stop.signal,
+    spentSince,
+  });
   const lateDownloads = createLateDownloads({ releases, ledger, timers });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   const keys = createKeys({
@@ -252,6 +268,7 @@ export function createCustomer({
   function receive(received: ReceivedWebhook): void {
     reached.resolve();
     ledger.received(received, now());
+    programs.received(received, now());
     const { event, webhookId } = received;
     const { data } = event;
     rollouts.received(event, webhookId);
@@ -277,6 +294,7 @@ export function createCustomer({
       played: () => receiver?.played() ?? {},
       suspend: (suspended) => receiver?.attempts.suspend(suspended),
     },
+    programs,
 
     async start() {
       receiver = await startReceiver({
@@ -294,6 +312,7 @@ export function createCustomer({
       try {
         if (keys.current === '') keys.use(await requests.insist(() => pointed.issueKey()));
         await requests.insist(() => pointed.point(url, urlsUrl));
+        await programs.start(receiver);
         await requests.insist(() => lapel.sendTestEvent({ body: { setting: 'deviceEvent' } }));
       } catch (error) {
         throw inWords(error, { apiUrl, applicationId, url });
@@ -345,6 +364,7 @@ export function createCustomer({
         if (!hasWaited && known === before) break;
         settlement = await settle(Math.max(least, left()));
       }
+      await programs.settle();
       await rollouts.compare();
       await audit();
       await lateDownloads.ask();
@@ -357,6 +377,7 @@ export function createCustomer({
       probes.restored();
       rollouts.restored();
       lateDownloads.restored(from);
+      programs.restored(from);
       receiver?.attempts.forget();
     },
     async clean() {
@@ -366,30 +387,10 @@ export function createCustomer({
 
     async [Symbol.asyncDispose]() {
       // If the service cannot be reached, the settings of the application stay as this run has set them.
+      await programs.end().catch(() => {});
       await pointed.restore().catch(() => {});
       stop.abort();
       await receiver?.[Symbol.asyncDispose]();
     },
   };
-}
-
-const whyNone = (ledger: Ledger): string =>
-  ledger.figures().forged > 0
-    ? 'the signature does not match the key'
-    : 'the service cannot reach this address (set another one with --webhook-url)';
-
-/**
- * An Error for the reader of the terminal: it quotes the answer of the service, or says that the service cannot be
- * reached.
- */
-function inWords(error: unknown, at: { apiUrl: string; applicationId: string; url: string }): Error {
-  if (!(error instanceof LapelError))
-    return new Error(`cannot reach ${at.apiUrl}: ${reasonOf(error)}`, { cause: error });
-  const text = `${error.status} ${reasonOf(error)}`;
-  if (error.request.endsWith('/authenticate')) {
-    return new UsageError('--application', `no access token for ${at.applicationId}: ${text}`);
-  }
-  if (error.status !== 400)
-    return new Error(`the application ${at.applicationId} cannot be set up: ${text}`, { cause: error });
-  return new UsageError('--webhook-url', `the service refuses the URL ${at.url}: ${text}; ${PRIVATE_ADVICE}`);
 }

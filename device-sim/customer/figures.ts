@@ -98,6 +98,16 @@ export interface Figures {
   /** Stages of rollouts that have begun, and all their stages. */
   stages: number;
   plannedStages: number;
+  /** Events that endpoints got, and that readers of the stream got, without repetitions. */
+  pushed: number;
+  pulled: number;
+  /** Events that came to an ordered endpoint, or to a reader of the stream, after a later one. */
+  order: number;
+  /** Events that never came to an endpoint, or to a reader of the stream, that should have got them. */
+  gaps: number;
+  /** Events that programs of the customer have lost, or got again, by their own faults. */
+  customerLost: number;
+  customerAgain: number;
   /** Rollouts by their state at the end. */
   rolloutStates: Record<string, number>;
   latency: Record<Stage, HistogramData>;

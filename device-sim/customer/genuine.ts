@@ -1,3 +1,4 @@
+import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { verifyWebhook, type WebhookEvent } from '@lapel/client/verify-webhook';
 
@@ -42,4 +43,26 @@ export function signedWith(headers: IncomingHttpHeaders, body: Buffer, authentic
   } catch {
     return false;
   }
+}
+
+/** Milliseconds by which the time of a signature may differ from that of the receiver, as Standard Webhooks says. */
+const TOLERANCE = 300_000;
+
+/**
+ * Verifies an event that is signed with a key pair (`v1a` of Standard Webhooks: Ed25519), of which the receiver has the public
+ * half. Throws an Error that says what is wrong.
+ */
+export function genuineByPublicKey(headers: IncomingHttpHeaders, body: Buffer, jwk: JsonWebKey): ReceivedWebhook {
+  const wrong = (why: string): Error => new Error(`webhook-signature: ${why}`);
+  const webhookId = String(headers['webhook-id']);
+  const timestamp = String(headers['webhook-timestamp']);
+  const sentAt = Number(timestamp) * 1000;
+  if (!(Math.abs(Date.now() - sentAt) <= TOLERANCE)) throw wrong('the time of the signature is not of these minutes');
+  const key = createPublicKey({ key: jwk, format: 'jwk' });
+  const signed = Buffer.concat([Buffer.from(`${webhookId}.${timestamp}.`), body]);
+  const signatures = String(headers['webhook-signature'] ?? '').split(' ');
+  const isOurs = (signature: string): boolean =>
+    signature.startsWith('v1a,') && verify(null, signed, key, Buffer.from(signature.slice('v1a,'.length), 'base64'));
+  if (!signatures.some(isOurs)) throw wrong('No matching signature found');
+  return { webhookId, event: JSON.parse(body.toString()) as WebhookEvent, sentAt, body };
 }

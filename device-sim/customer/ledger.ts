@@ -10,6 +10,7 @@ import type { Figures, Stage } from './figures.ts';
 import type { OwedCancel } from './owed-cancels.ts';
 import type { RolloutBook } from './rollout-entries.ts';
 import type { Counted, Scope } from './scopes.ts';
+import type { Note } from './story.ts';
 
 /** A request that got a 201. Times are milliseconds of the timers of the run. */
 export interface Accepted {
@@ -52,6 +53,9 @@ export interface Trouble {
     | 'error'
     | 'violation'
     | 'overshoot'
+    | 'order'
+    | 'gap'
+    | 'customer'
     | 'wrong';
   readonly deviceId: string;
   readonly transactionId: number | null;
@@ -65,6 +69,22 @@ export interface Trouble {
 /** The subject of a comparison, whose differences count in `wrong`: `text` names it in the sentences of the report. */
 export interface About {
   readonly text: string;
+  readonly deviceId: string;
+  readonly transactionId?: number;
+  readonly phase?: string;
+}
+
+/**
+ * The figures in which something else than the books of transactions counts breaches; or `programs` of the customer, whose
+ * faults are counted by events, and told together.
+ */
+export type BreachFigure = 'violations' | 'order' | 'gaps' | 'programs';
+
+/** The figures that count events which need no story. */
+type EventFigure = 'pushed' | 'pulled' | 'customerLost' | 'customerAgain';
+
+/** The device and the transaction that something is about; without a phase it counts in the present one. */
+export interface Breached {
   readonly deviceId: string;
   readonly transactionId?: number;
   readonly phase?: string;
@@ -90,6 +110,7 @@ export type Owed = Readonly<Entry>;
 export interface Ledger extends RolloutBook {
   /** Begins a phase: faults and events that belong to no action count in it from now on. */
   enter(phase: string): void;
+  presentPhase(): string;
   /** Counts a request that succeeded and that creates no transaction. */
   carriedOut(phase: string, about: Counted): void;
   accepted(transaction: Accepted): void;
@@ -147,11 +168,11 @@ export interface Ledger extends RolloutBook {
   wrong(about: About, found: readonly Difference[], at: number): void;
   loseEvent(event: ToldEvent, at: number): void;
   /** Counts a breach of the contract. `text` is a sentence. */
-  violated(
-    about: { readonly deviceId: string; readonly transactionId?: number; readonly phase?: string },
-    text: string,
-    at: number,
-  ): void;
+  violated(about: Breached, text: string, at: number): void;
+  /** Counts what a figure is about. `text` is a sentence, and `before` has the lines of its story that no book has. */
+  breached(figure: BreachFigure, about: Breached, text: string, at: number, before?: readonly Note[]): void;
+  /** Counts an event that came to a program of the customer, or that the program lost or got again; by default in the present phase. */
+  counted(figure: EventFigure, deviceId: string, phase?: string): void;
   /** Tells that a check has looked. */
   readonly look: Look;
   /** How often each check has looked. */

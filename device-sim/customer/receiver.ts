@@ -20,6 +20,7 @@ import {
 const EVENTS = '/events';
 const URLS = '/upload-urls';
 const FILES = '/files';
+const ENDPOINTS = '/endpoints/';
 
 const SLOW_MILLISECONDS = 3000;
 /** Bytes of the body of a slow answer, and milliseconds between two of them: longer than the service waits. */
@@ -32,12 +33,25 @@ const IN_TIME_SECONDS = 8;
 /** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
 
+/** The work of the receiver for an endpoint. */
+interface EndpointPart {
+  /** Verifies an event; throws an Error that says what is wrong. */
+  verify(headers: IncomingHttpHeaders, body: Buffer): ReceivedWebhook;
+  /** A genuine event has arrived, and is about to be answered 2xx (`isAnswered`), or otherwise. */
+  onArrived(received: ReceivedWebhook, isAnswered: boolean): void;
+}
+
 export interface Receiver extends AsyncDisposable {
   /** The URL for events and for requests for upload URLs. */
   readonly url: string;
   readonly urlsUrl: string;
   readonly store: FileStore;
+  /** The attempts at the URLs of the settings, and at endpoints. */
   readonly attempts: Pick<Attempts, 'forget' | 'rest' | 'suspend'>;
+  /** The URL of an endpoint with this name. */
+  endpointUrl(name: string): string;
+  /** Receives for an endpoint from now on. */
+  receiveFor(name: string, endpoint: EndpointPart): void;
   /** How often each fault was played. */
   played(): Readonly<Record<string, number>>;
   /** The ids of webhooks that were answered 410 and have not come again. */
@@ -98,6 +112,10 @@ export async function startReceiver({
   let came = 0;
   const store = createFileStore({ base: () => base + FILES });
   const attempts = createAttempts(look);
+  const endpoints = new Map<string, EndpointPart & { readonly attempts: Attempts }>();
+  const ofAll = (does: (one: Attempts) => void): void => {
+    for (const one of [attempts, ...[...endpoints.values()].map((endpoint) => endpoint.attempts)]) does(one);
+  };
   const slow = new Set<NodeJS.Timeout>();
   const presign = async (file: WantedFile): Promise<object> => (given ?? store).presign(file);
 
@@ -108,6 +126,17 @@ export async function startReceiver({
     return data.files ? { urls: await Promise.all(data.files.map(presign)) } : presign(data);
   }
 
+  /** Tells an endpoint of an event that it refuses: it may have worked on it all the same. */
+  function refused(request: IncomingMessage, body: Buffer): void {
+    const endpoint = endpoints.get(request.url ?? '');
+    if (!endpoint) return;
+    try {
+      endpoint.onArrived(endpoint.verify(request.headers, body), false);
+    } catch (error) {
+      onForged((error as Error).message, body);
+    }
+  }
+
   async function answer(
     request: IncomingMessage,
     untimely: Untimely | undefined,
@@ -116,17 +145,21 @@ export async function startReceiver({
     if (request.url === REDIRECTED) return { status: 404 };
     if (request.url?.startsWith(`${FILES}/`)) return { status: await store.receive(request, invite) };
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return { status: 413 };
+    const endpoint = endpoints.get(request.url ?? '');
+    // Its key is not known yet, or it is one of an earlier run that was killed.
+    if (!endpoint && request.url?.startsWith(ENDPOINTS)) return { status: 503 };
     const body = await buffer(request);
     if (untimely) onUntimely(untimely, body);
     let received: ReceivedWebhook;
     try {
-      received = verify(request.headers, body);
+      received = (endpoint?.verify ?? verify)(request.headers, body);
     } catch (error) {
       onForged((error as Error).message, body);
       return { status: 401 };
     }
     if (request.url === URLS) return { status: 200, body: await uploadUrls(received.event) };
-    onReceived(received);
+    if (endpoint) endpoint.onArrived(received, true);
+    else onReceived(received);
     return { status: 204 };
   }
 
@@ -141,12 +174,13 @@ export async function startReceiver({
   /** `invite` sends "100 Continue" to a client that waits for it before the body (RFC 9110 10.1.1). */
   async function handle(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
     const fault = faultOf(request);
-    const webhookId = request.url === EVENTS ? String(request.headers['webhook-id'] ?? '') : '';
-    const untimely = webhookId === '' ? undefined : attempts.arrived(webhookId, performance.now());
+    const book = endpoints.get(request.url ?? '')?.attempts ?? (request.url === EVENTS ? attempts : undefined);
+    const webhookId = book ? String(request.headers['webhook-id'] ?? '') : '';
+    const untimely = webhookId === '' ? undefined : book?.arrived(webhookId, performance.now());
     const ended = (end: AttemptEnd, retryAfter?: number): void => {
-      if (webhookId !== '') attempts.ended(webhookId, end, performance.now(), retryAfter);
+      if (webhookId !== '') book?.ended(webhookId, end, performance.now(), retryAfter);
     };
-    gone.delete(webhookId);
+    if (book === attempts) gone.delete(webhookId);
     if (fault === 'go-away') {
       ended('dropped');
       if (untimely) onUntimely(untimely, Buffer.alloc(0));
@@ -157,13 +191,15 @@ export async function startReceiver({
       ended('refused');
       const body = await buffer(request);
       if (untimely) onUntimely(untimely, body);
+      refused(request, body);
       return;
     }
     const refusal = fault && REFUSALS[fault];
     if (refusal) {
       const body = await buffer(request);
       if (untimely) onUntimely(untimely, body);
-      if (fault === 'gone' && webhookId !== '' && gone.size < MOST_GONE) gone.add(webhookId);
+      refused(request, body);
+      if (fault === 'gone' && book === attempts && webhookId !== '' && gone.size < MOST_GONE) gone.add(webhookId);
       response
         .on('finish', () => {
           if (fault === 'gone') ended('gone');
@@ -233,7 +269,15 @@ export async function startReceiver({
     url: base + EVENTS,
     urlsUrl: base + URLS,
     store,
-    attempts,
+    attempts: {
+      forget: () => ofAll((one) => one.forget()),
+      rest: () => ofAll((one) => one.rest()),
+      suspend: (suspended) => ofAll((one) => one.suspend(suspended)),
+    },
+    endpointUrl: (name) => base + ENDPOINTS + name,
+    receiveFor(name, endpoint) {
+      endpoints.set(ENDPOINTS + name, { ...endpoint, attempts: createAttempts(look, false) });
+    },
     played: () => played,
     gone: () => [...gone],
     play(faults) {

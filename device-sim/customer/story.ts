@@ -5,6 +5,8 @@ import type { Entry } from './entry.ts';
 export interface Note {
   readonly at: number;
   readonly text: string;
+  /** The actor; without it the device, or `!` for what a fault is about. */
+  readonly who?: string;
 }
 
 type Line = readonly [at: number | null, who: string, text: string];
@@ -50,7 +52,7 @@ export function tell(
   const lines = [
     ...entries.flatMap(linesOf),
     ...notes.map(({ at, text }): Line => [at, 'device', text]),
-    ...more.map(({ at, text }): Line => [at, '!', text]),
+    ...more.map(({ at, text, who = '!' }): Line => [at, who, text]),
   ].filter((line): line is readonly [number, string, string] => line[0] !== null);
   return lines.toSorted(([one], [other]) => one - other).map(([at, who, text]) => storyLine(at - began, who, text));
 }

@@ -26,14 +26,22 @@ export function createTroubleBook({ began, devices }: { began: number; devices: 
   return {
     troubles: (): readonly Trouble[] => troubles,
     storyOf,
-    trouble(kind: Trouble['kind'], phase: string, text: string, at: number, entry?: Entry, deviceId = ''): void {
+    trouble(
+      kind: Trouble['kind'],
+      phase: string,
+      text: string,
+      at: number,
+      entry?: Entry,
+      deviceId = '',
+      before: readonly Note[] = [],
+    ): void {
       const about = `${kind} ${entry ? 'transaction' : 'event'} ${phase}`;
       const known = kept.get(about) ?? 0;
       if (known >= TROUBLES_KEPT) return;
       kept.set(about, known + 1);
       const story = entry
-        ? storyOf(entry, [{ at, text }])
-        : tell(began, [], devices.known(deviceId)?.notes ?? [], [{ at, text }]);
+        ? storyOf(entry, [...before, { at, text }])
+        : tell(began, [], devices.known(deviceId)?.notes ?? [], [...before, { at, text }]);
       troubles.push({
         kind,
         deviceId: entry?.deviceId ?? deviceId,

@@ -72,6 +72,21 @@ export const CHECKS = {
   'event-lost': { figure: 'eventsLost', about: 'an acknowledged event has its webhook' },
   'event-once': { figure: 'eventsDoubled', about: 'an event has one webhook' },
   'event-content': { figure: 'wrong', about: 'the webhook of an event has its type, device and data' },
+  // Endpoints, and the stream of events.
+  'endpoint-signed': { figure: 'forged', about: 'an event to an endpoint is signed with the key of the endpoint' },
+  'endpoint-order': {
+    figure: 'order',
+    about: 'the events of a device come to an ordered endpoint with rising `deviceSequence`',
+  },
+  'endpoint-all': { figure: 'gaps', about: 'each event of its types comes to an enabled endpoint' },
+  'stream-order': { figure: 'order', about: 'a consumer gets events with rising `sequence`, also after a restart' },
+  'stream-all': { figure: 'gaps', about: 'each event of its types comes to a consumer of the stream' },
+  'device-numbers': { figure: 'gaps', about: '`deviceSequence` rises by one within a device' },
+  'event-types': { figure: 'violations', about: 'an endpoint or a consumer gets events of its types only' },
+  'event-same': {
+    figure: 'violations',
+    about: 'an event has the same id, numbers and content in webhooks, at endpoints and in the stream',
+  },
   // The API.
   'calls-answered': { figure: 'errors', about: 'a call is answered, and not with 5xx' },
   'key-repeated': { figure: 'wrong', about: 'a repeated Idempotency-Key gets the first answer' },

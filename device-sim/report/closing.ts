@@ -3,7 +3,7 @@ import * as show from '../show.ts';
 import { violationsIn } from './figure-names.ts';
 import type { Chapter, RunRecord, Verdict } from './record.ts';
 import { rolloutText } from './rollout-text.ts';
-import { holdsOf, latencyOf, total } from './summary.ts';
+import { holdsOf, latencyOf, programsText, total } from './summary.ts';
 
 /** The counts as text, the highest first: `VERSION_NAME_MISMATCH 12, STORAGE_FULL 3`. */
 const listed = (counts: Readonly<Record<string, number>>): string =>
@@ -93,6 +93,8 @@ function customerRows(whole: Chapter): [string, string][] {
       `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received; ${rest}`,
     ]);
   }
+  const programs = programsText(figures);
+  if (programs !== undefined) rows.push(['Programs', programs]);
   return rows;
 }
 

@@ -1,4 +1,4 @@
-import type { Stage } from '../customer/figures.ts';
+import type { Figures, Stage } from '../customer/figures.ts';
 import { percentile } from '../histogram.ts';
 import * as show from '../show.ts';
 import { violationsIn } from './figure-names.ts';
@@ -18,7 +18,7 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
 
 /** Figures that promises of the service are about. They are judged even in a run that did not take place as planned. */
 const PROMISES =
-  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled|crashes|overshoot|memory|memoryPerConnection)\b/;
+  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled|crashes|overshoot|order|gaps|memory|memoryPerConnection)\b/;
 
 export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
   !holds && value !== null && PROMISES.test(text);
@@ -60,6 +60,23 @@ export function calls({ figures }: Chapter): Row[] {
   ];
 }
 
+/** The events that came to the programs of the customer; undefined if it has none. */
+export function programsText({
+  pushed,
+  pulled,
+  order,
+  gaps,
+  customerLost,
+  customerAgain,
+}: Figures): string | undefined {
+  if (pushed + pulled + gaps === 0) return undefined;
+  const own =
+    customerLost + customerAgain > 0
+      ? `; by their own faults the programs lost ${show.count(customerLost)}, and got ${show.count(customerAgain)} again`
+      : '';
+  return `endpoints got ${show.count(pushed)} events, consumers ${show.count(pulled)}; ${show.count(order)} in the wrong order, ${show.count(gaps)} missing${own}`;
+}
+
 /** Further facts about the run. Each line can be understood alone. */
 export function facts(record: RunRecord): [string, string][] {
   const { fleet, figures } = total(record);
@@ -88,6 +105,8 @@ export function facts(record: RunRecord): [string, string][] {
       'Events of devices',
       `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received`,
     ]);
+  const programs = figures && programsText(figures);
+  if (programs) rows.push(['Programs of the customer', programs]);
   if (figures && figures.resent > 0) rows.push(['Repeated webhooks, which are allowed', show.count(figures.resent)]);
   if (figures && figures.postponed > 0) rows.push(['Waits because of 429', show.count(figures.postponed)]);
   const { standstill, loopDelay, behind } = record.own;

@@ -121,6 +121,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   const phase = scenario.phases[at]!;
   onPhase({ name: phase.name, round, duration: phase.duration });
   customer?.receiver.play(phase.receiver);
+  customer?.programs.play(phase.programs);
   options.serviceFaults?.begin(phase.service);
   const occasion = round * scenario.phases.length + at;
   moveDevices(options, phase, occasion);

@@ -26,10 +26,10 @@ export function requirementsOf(
       : phases.flatMap(({ name, actions, rollouts }) =>
           actions.length + rollouts.length > 0 ? [[`made >= ${percent(made)}`, name] as const] : [],
         )),
-    // A fault of the service is left to no chance, so each one must have been played, in each round.
+    // A fault of the service, or of a program, is left to no chance, so each one must have been played, in each round.
     ...[
       ...Map.groupBy(
-        phases.flatMap(({ service }) => service),
+        phases.flatMap(({ service, programs }): { fault: string }[] => [...service, ...programs]),
         ({ fault }) => fault,
       ),
     ].map(([fault, those]) => [`played(${fault}) >= ${rounds * those.length}`, null] as const),

@@ -130,12 +130,13 @@ export async function runScenario({
     hasCustomer: customer !== null,
     weighed: isWeighed ? devices : null,
     rollsOut: scenario.phases.some(({ rollouts }) => rollouts.length > 0),
+    takesEvents: scenario.programs.length > 0,
     ownsService: (control?.crashes ?? null) !== null,
   });
   const named = new Set([
     ...scenario.groups.flatMap(({ faults }) => faults.map(({ fault }): string => fault)),
-    ...scenario.phases.flatMap(({ receiver, service: some }) =>
-      [...receiver, ...some].map(({ fault }): string => fault),
+    ...scenario.phases.flatMap(({ receiver, service: some, programs }) =>
+      [...receiver, ...some, ...programs].map(({ fault }): string => fault),
     ),
   ]);
   let skipped = 0;
@@ -207,6 +208,7 @@ export async function runScenario({
   const faultsPlayed = (): Record<string, number> => ({
     ...fleet.counts().faults,
     ...customer?.receiver.played(),
+    ...customer?.programs.played(),
     ...serviceFaults?.played,
   });
 

@@ -86,6 +86,7 @@ export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scen
         after: fault.after / faster,
         lasts: fault.lasts / faster,
       })),
+      programs: phase.programs.map((fault) => ({ ...fault, after: fault.after / faster })),
       actions: phase.actions.map((action) => scaleAction(action, size, faster)),
       rollouts: phase.rollouts.map((rollout) => scaleRollout(rollout, size, faster)),
     }),

@@ -57,6 +57,13 @@ export type Operation =
 /** @minItems 1 */
 export type Operations = Operation[];
 export type BytesRange = number | string;
+export type ProgramName = string;
+/**
+ * The types of events that it gets, as the API takes them. Default: all.
+ *
+ * @maxItems 16
+ */
+export type EventTypes = string[];
 /**
  * Names or tags of groups. Default: all devices.
  *
@@ -101,6 +108,18 @@ export interface ScenarioFile {
    * @maxItems 100
    */
   groups?: Group[];
+  /**
+   * Endpoints of the customer: receivers of events, beside the URLs of its settings. Default: none.
+   *
+   * @maxItems 8
+   */
+  endpoints?: Endpoint[];
+  /**
+   * Programs of the customer that pull its events from the stream. Default: none.
+   *
+   * @maxItems 8
+   */
+  consumers?: Consumer[];
   /**
    * The phases, one after another.
    *
@@ -243,6 +262,26 @@ export interface Fault {
   /** How long the fault lasts, or how much later something happens; docs/qa.md says it for each fault. */
   delay?: DurationRange;
 }
+/** An endpoint of the customer, with a receiver that verifies its events. */
+export interface Endpoint {
+  /** The name of the endpoint, in the scenario and in its report. */
+  name: ProgramName;
+  types?: EventTypes;
+  /** `device`: the next event of a device is sent only after the one before. Default: none. */
+  ordered?: 'none' | 'device';
+  /** The most new events in a second. Default: no limit. */
+  ratePerSecond?: number;
+  /** How its events are signed: `v1` with a secret, `v1a` with a key pair. Default: v1. */
+  signatures?: 'v1' | 'v1a';
+}
+/** A program of the customer that pulls its events, and keeps its place in the service. */
+export interface Consumer {
+  /** The name of the consumer, in the scenario and in its report. */
+  name: ProgramName;
+  types?: EventTypes;
+  /** The number of events after which it stores its place, and reads it again. Default: 100. */
+  page?: number;
+}
 /** A phase of the scenario. It lasts for its `duration`, or until the fleet was idle for `untilIdle`, whichever comes first; without either until Ctrl-C. */
 export interface Phase {
   /** The name of the phase, for expectations and reports. */
@@ -276,6 +315,13 @@ export interface Phase {
   network?: RegionalNetwork[];
   /** A fault of the customer's webhook receiver during the phase, or several faults side by side, each for a share of the requests. */
   receiver?: ReceiverFault | ReceiverFault[];
+  /**
+   * Faults of the customer's endpoints and consumers during the phase, each once.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  programs?: ProgramFault[];
   /**
    * Faults of the service itself during the phase. The run needs --service or --service-fault then.
    *
@@ -359,6 +405,14 @@ export interface ReceiverFault {
   fault: 'fail' | 'slow' | 'hang' | 'go-away' | 'gone' | 'too-many' | 'redirect' | 'slow-body';
   /** The share of requests to the receiver that have the fault. Default: all. */
   share?: Share;
+}
+export interface ProgramFault {
+  /** `forgets`: an endpoint answers before it stores, and crashes; `skips`: a consumer moves its place past events; `goes-back`, `jumps`: it loses its place, and begins again at an old one, or behind the newest event. */
+  fault: 'forgets' | 'skips' | 'goes-back' | 'jumps';
+  /** The name of the endpoint or consumer. */
+  program: string;
+  /** Time from the beginning of the phase to the fault. Default: 0s. */
+  after?: Duration;
 }
 export interface ServiceFault {
   /** `restart`: the service is told to end (SIGTERM) and starts again; `kill`: it is killed (SIGKILL) and starts again; `freeze`: it stands still (SIGSTOP). */

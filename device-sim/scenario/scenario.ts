@@ -1,5 +1,6 @@
 import type { Release, Terms } from '../customer/action.ts';
 import type { Values } from '../customer/call-contents.ts';
+import type { PlannedProgramFault, Program } from '../customer/program.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import type { Absence } from '../fleet/absences.ts';
@@ -28,6 +29,8 @@ export interface Scenario {
   readonly settle: number;
   readonly rounds: number;
   readonly phases: readonly Phase[];
+  /** The programs of the customer that take events, besides its receiver. */
+  readonly programs: readonly Program[];
   readonly expectations: readonly Expectation[];
   /** The conditions of `takesPlace`: when one is not met, the run did not take place. */
   readonly requirements: readonly Expectation[];
@@ -67,6 +70,8 @@ export interface Phase {
   readonly disconnect: { readonly groups: Groups; readonly share: number; readonly cut: boolean } | null;
   /** The faults of the customer's receiver; the shares add up to 1 at most. */
   readonly receiver: readonly PlayedFault[];
+  /** The faults of the customer's programs. */
+  readonly programs: readonly PlannedProgramFault[];
   /** Bad networks, by group. */
   readonly networks: ReadonlyMap<string, BadNetwork>;
   /** The faults of the service, in the order of their times. */

@@ -8,6 +8,7 @@ import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import { badNetworkOf, countsOf, devicesOf } from './groups.ts';
 import { pointlessIn } from './pointless.ts';
+import { programFaultsOf, programsOf } from './programs.ts';
 import { duration, durations, rate, share } from './quantities.ts';
 import { requirementsOf } from './requirements.ts';
 import { checkRevertAfter, type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
@@ -81,7 +82,12 @@ const plain = (given: file.ScenarioFile) => ({
  */
 export function understand(given: file.ScenarioFile, beside: Beside = NOWHERE): Scenario | Fault[] {
   const groups = given.groups ?? [{ name: 'all' }];
-  const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
+  const programs = programsOf(given);
+  const faults = [
+    ...nameFaults(groups, 'groups', []),
+    ...nameFaults(given.phases, 'phases', TAKEN),
+    ...nameFaults(programs, programs.length > (given.endpoints ?? []).length ? 'consumers' : 'endpoints', []),
+  ];
   const wrong = (path: Path, text: string): void => {
     faults.push({ path, text });
   };
@@ -204,6 +210,7 @@ export function understand(given: file.ScenarioFile, beside: Beside = NOWHERE): 
           }
         : null,
       receiver: faultsOfReceiver(receiver, [...path, 'receiver']),
+      programs: programFaultsOf(phase, programs, path, wrong),
       networks: new Map(
         (phase.network ?? []).flatMap(({ groups: some, ...bad }, at) =>
           groupsOf(some, [...path, 'network', at, 'groups']).map((name) => [name, badNetworkOf(bad)] as const),
@@ -270,6 +277,7 @@ export function understand(given: file.ScenarioFile, beside: Beside = NOWHERE): 
     ...plain(given),
     groups: understood,
     phases,
+    programs,
     expectations: expectations.filter((one) => one !== null),
     requirements: requirementsOf(given, { groups: understood, phases, start: START }),
   };

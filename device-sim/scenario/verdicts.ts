@@ -25,6 +25,10 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   hammering: 'hammering',
   window: 'window',
   overshoot: 'overshoot',
+  order: 'order',
+  gaps: 'gap',
+  customerLost: 'customer',
+  customerAgain: 'customer',
 };
 
 /** Figures that count events of devices, not transactions. */
@@ -62,8 +66,10 @@ function storyOf({ figure, phase, scope }: Expectation, witnesses: Witnesses): r
   );
   // A message to or from another device than the one that was asked counts as `wrong` too, but its fault is stored as a
   // violation.
+  const ofKind = those.filter((one) => one.kind === kind);
   const trouble =
-    those.find((one) => one.kind === kind) ??
+    ofKind.find(({ deviceId }) => deviceId !== '') ??
+    ofKind[0] ??
     (name === 'wrong' ? those.find((one) => one.kind === 'violation') : undefined);
   if (trouble) return [inWords(trouble), ...trouble.story];
   if (name === 'violations' || name === 'complaints') {
@@ -126,6 +132,8 @@ interface Known {
   readonly weighed: number | null;
   /** Whether the scenario has rollouts. */
   readonly rollsOut: boolean;
+  /** Whether the customer has programs that take events. */
+  readonly takesEvents: boolean;
   /** Whether the run has started the service, and sees it end. */
   readonly ownsService: boolean;
 }
@@ -133,7 +141,7 @@ interface Known {
 /** Adds the expectations of every run, as far as the run can know their figures. */
 export function withAlways(
   expectations: readonly Expectation[],
-  { hasCustomer, weighed, rollsOut, ownsService }: Known,
+  { hasCustomer, weighed, rollsOut, takesEvents, ownsService }: Known,
 ): Expectation[] {
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
   const always = [
@@ -141,6 +149,7 @@ export function withAlways(
     ...(hasCustomer ? [HALTED] : []),
     ...(hasCustomer && weighed !== null ? [memoryBound(weighed), KEPT] : []),
     ...(rollsOut ? ['overshoot == 0'] : []),
+    ...(takesEvents ? ['order == 0', 'gaps == 0'] : []),
     ...(ownsService ? ['crashes == 0'] : []),
   ];
   const missing = always.filter((text) => !written.has(text)).map((text) => readExpectation(text, null));

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Verdict } from '../report/record.ts';
 import { pause, type Timers } from '../timers.ts';
+import { type KeptOrder, keptOrder, orderVerdicts } from './kept-order.ts';
 import type { Kind } from './kinds.ts';
+import type { NumberedDevice } from './numbered.ts';
 
 /** Kinds that a receiver accepts and may drop all the same, because it does not know their type. */
 const MAY_BE_DROPPED: readonly Kind[] = ['unknown-type'];
@@ -40,41 +42,53 @@ interface Compared {
   readonly missing: readonly string[];
   readonly twice: readonly string[];
   readonly refused: readonly string[];
+  /** Null: the order is not judged. */
+  readonly order: KeptOrder | null;
+}
+
+/** The webhooks with which a list is compared; `device`: its order is judged as well. */
+interface Sent {
+  readonly accepted: ReadonlyMap<string, Kind>;
+  readonly refused: ReadonlySet<string>;
+  readonly device: NumberedDevice | null;
 }
 
 /** Compares the list with the webhooks that were accepted, and with those that had to be refused. */
-function compare(text: string, accepted: ReadonlyMap<string, Kind>, refused: ReadonlySet<string>): Compared {
+function compare(text: string, { accepted, refused, device }: Sent): Compared {
   const times = new Map<string, number>();
   for (const [id] of text.matchAll(ID)) times.set(id, (times.get(id) ?? 0) + 1);
   return {
     missing: [...accepted.keys()].filter((id) => !times.has(id)),
     twice: [...times].flatMap(([id, count]) => (count > 1 && accepted.has(id) ? [id] : [])),
     refused: [...times.keys()].filter((id) => refused.has(id) && !accepted.has(id)),
+    order: device && keptOrder(text, [...times.keys()], device),
   };
 }
 
 /**
  * Judges the list of the webhooks that the receiver has kept: each accepted one must be there, once, and none that it had to
- * refuse. The receiver may write it a little later than the answers, so it is read until it is complete and has not changed
- * for a second. Rejects if it cannot be read.
+ * refuse; with `device` the events of the device in order, and the numbers that never came. The receiver may write it a little
+ * later than the answers, so it is read until it is complete and has not changed for a second. Rejects if it cannot be read.
  */
-export async function keptVerdict(
+export async function keptVerdicts(
   place: string,
-  { accepted, refused }: { accepted: ReadonlyMap<string, Kind>; refused: ReadonlySet<string> },
+  sent: Sent,
   { timers, stopped, patience }: { timers: Timers; stopped: AbortSignal; patience: number },
-): Promise<Verdict> {
+): Promise<Verdict[]> {
+  const { accepted, device } = sent;
   const until = timers.now() + patience;
   let text = await textOf(place);
-  let found = compare(text, accepted, refused);
+  let found = compare(text, sent);
   let changedAt = timers.now();
-  const isStill = (): boolean => found.missing.length === 0 && timers.now() - changedAt >= STILL_MILLISECONDS;
+  const isComplete = (): boolean => found.missing.length + (found.order?.untold.length ?? 0) === 0;
+  const isStill = (): boolean => isComplete() && timers.now() - changedAt >= STILL_MILLISECONDS;
   while (!isStill() && timers.now() < until && !stopped.aborted) {
     await pause(timers, LOOK_MILLISECONDS, stopped);
     // A receiver that writes its list anew has no file for a moment.
     const next = await textOf(place).catch(() => text);
     if (next !== text) changedAt = timers.now();
     text = next;
-    found = compare(text, accepted, refused);
+    found = compare(text, sent);
   }
   const { missing, twice } = found;
   const story = [
@@ -83,7 +97,7 @@ export async function keptVerdict(
     ...found.refused.map((id) => `${id}: is in the list, and had to be refused`),
   ];
   const wrong = missing.length + twice.length + found.refused.length;
-  return {
+  const kept: Verdict = {
     text: 'kept: each accepted webhook once, and no other',
     phase: null,
     holds: wrong === 0,
@@ -92,4 +106,5 @@ export async function keptVerdict(
     shown: `${accepted.size - missing.length} of ${accepted.size}, ${twice.length} twice, ${found.refused.length} that had to be refused`,
     story: story.slice(0, MOST_TOLD),
   };
+  return [kept, ...(found.order && device ? orderVerdicts(found.order, device) : [])];
 }

@@ -11,6 +11,10 @@ export const KINDS = {
   'unknown-type': { answer: 'accepted', about: 'a type of event that no document names' },
   'large-body': { answer: 'accepted', about: '256 KiB, the largest event of a device' },
   'other-spacing': { answer: 'accepted', about: 'the same content with spaces and line ends between its parts' },
+  'device-in-order': { answer: 'accepted', about: 'three events of a device, by their numbers' },
+  'device-twice': { answer: 'accepted', about: 'two events of a device, the first one twice' },
+  'device-late': { answer: 'accepted', about: 'three events of a device, the second one last' },
+  'device-gap': { answer: 'accepted', about: 'two events of a device, and the number between them never' },
   burst: { answer: 'accepted', about: 'up to 500 webhooks within a second, as many as this machine can send' },
 } as const satisfies Record<string, { answer: 'accepted' | 'refused'; about: string }>;
 

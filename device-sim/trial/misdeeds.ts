@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { luhnDigit } from '../fleet/device-ids.ts';
 import type { Random } from '../random.ts';
 import type { Misdeed } from './kinds.ts';
+import type { NumberedDevice } from './numbered.ts';
 import { bodyOf, type Content, type Outgoing, signedWebhook } from './outgoing.ts';
 import { NOBODY, type Owner, type Samples, timeOf } from './samples.ts';
 
@@ -22,6 +23,7 @@ interface Parts {
   readonly authenticationKey: string;
   readonly samples: Samples;
   readonly random: Random;
+  readonly numbered: NumberedDevice;
   /** The present Unix time in milliseconds. */
   readonly now: () => number;
 }
@@ -54,10 +56,37 @@ function largest(owner: Owner, samples: Samples, at: number): Content {
   return event('x'.repeat(LARGEST - bodyOf(event('')).length));
 }
 
+/** Makes an event of the device with numbers, as the service sends it. */
+function numberedEvent(
+  { authenticationKey, samples, numbered }: Pick<Parts, 'authenticationKey' | 'samples' | 'numbered'>,
+  { applicationId }: Owner,
+  at: number,
+): Outgoing {
+  const [sequence, deviceSequence] = [samples.sequence(), numbered.next()];
+  const owner = { applicationId, deviceId: numbered.deviceId };
+  const body = bodyOf({ ...samples.any(owner, at), sequence, deviceSequence });
+  const made = signedWebhook(authenticationKey, samples.webhookId(), at, body);
+  numbered.note(made.id, deviceSequence);
+  const numbers = { 'lapel-sequence': String(sequence), 'lapel-device-sequence': String(deviceSequence) };
+  return { ...made, headers: { ...made.headers, ...numbers } };
+}
+
+/** The events of a device with numbers, in the order in which they are sent. */
+function numberedEvents(kind: Misdeed, next: () => Outgoing, leaveOut: () => void): Outgoing[] {
+  const first = next();
+  if (kind === 'device-gap') leaveOut();
+  const second = next();
+  if (kind === 'device-gap') return [first, second];
+  if (kind === 'device-twice') return [first, first, second];
+  const third = next();
+  return kind === 'device-late' ? [first, third, second] : [first, second, third];
+}
+
 /**
  * Makes the webhooks of one kind, in the order in which they are sent. `base` is the genuine webhook that they follow.
  */
-export function webhooksOf(kind: Misdeed, base: Base, { authenticationKey, samples, random, now }: Parts): Outgoing[] {
+export function webhooksOf(kind: Misdeed, base: Base, parts: Parts): Outgoing[] {
+  const { authenticationKey, samples, random, now, numbered } = parts;
   const owner = ownerOf(base);
   const at = now();
   const signed = (body: Buffer, signedAt = at, id = samples.webhookId()): Outgoing =>
@@ -92,6 +121,11 @@ export function webhooksOf(kind: Misdeed, base: Base, { authenticationKey, sampl
       return [made(largest(owner, samples, at))];
     case 'other-spacing':
       return [signed(Buffer.from(`${JSON.stringify(samples.any(owner, at), null, 2)}\n`))];
+    case 'device-in-order':
+    case 'device-twice':
+    case 'device-late':
+    case 'device-gap':
+      return numberedEvents(kind, () => numberedEvent(parts, owner, at), numbered.leaveOut);
     case 'burst':
       return Array.from({ length: BURST.webhooks }, () => made(samples.any(owner, at)));
   }

@@ -13,6 +13,8 @@ export interface Content {
   readonly type: string;
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly sequence?: number;
+  readonly deviceSequence?: number;
 }
 
 export const bodyOf = (content: Content): Buffer => Buffer.from(JSON.stringify(content));

@@ -8,9 +8,10 @@ import { systemTimers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Book, createBook } from './book.ts';
 import { type Came, startFront } from './front.ts';
-import { type Accepted, createAccepted, keptVerdict } from './kept.ts';
+import { type Accepted, createAccepted, keptVerdicts } from './kept.ts';
 import { KINDS, type Kind, MISDEEDS } from './kinds.ts';
 import { type Base, createOrder, webhooksOf } from './misdeeds.ts';
+import { createNumbered, type NumberedDevice } from './numbered.ts';
 import { bodyOf, signedWebhook } from './outgoing.ts';
 import { playBurst, playInTurn } from './play-misdeed.ts';
 import { createSamples, NOBODY, type Samples } from './samples.ts';
@@ -38,6 +39,8 @@ export interface TrialSettings {
   readonly webhook: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined };
   /** The file or the URL of the list of webhooks that the receiver has kept; undefined: none is read. */
   readonly kept: string | undefined;
+  /** Whether the list has the events of a device in order, and the numbers that never came. */
+  readonly isOrdered: boolean;
   readonly json: boolean;
   readonly junitFile: string | undefined;
 }
@@ -73,6 +76,7 @@ interface Trial {
   /** The ids of the webhooks that had to be refused. */
   readonly refused: Set<string>;
   readonly own: OwnPace;
+  readonly numbered: NumberedDevice;
   readonly nextMisdeed: ReturnType<typeof createOrder>;
   readonly random: () => number;
   key: string;
@@ -91,10 +95,10 @@ function enter({ book, own, accepted, refused }: Trial, kind: Kind, webhookId: s
 
 /** Sends the receiver one kind of webhook that the service does not send on purpose, after a genuine one. */
 async function misbehave(trial: Trial, base: Base): Promise<void> {
-  const { sender, samples, random, key: authenticationKey, outside, nextMisdeed } = trial;
+  const { sender, samples, random, key: authenticationKey, outside, nextMisdeed, numbered } = trial;
   if (outside.stopped.aborted) return;
   const kind = nextMisdeed();
-  const webhooks = webhooksOf(kind, base, { authenticationKey, samples, random, now: Date.now });
+  const webhooks = webhooksOf(kind, base, { authenticationKey, samples, random, numbered, now: Date.now });
   const stage = {
     sender,
     timers: systemTimers,
@@ -195,11 +199,12 @@ function signedVerdict({ unverified, unverifiedStory, webhooks }: Trial): Verdic
 }
 
 /** The verdict about the list of the receiver, if the command line names one. Throws a UsageError if it cannot be read. */
-async function judgeKept({ settings, accepted, refused, outside }: Trial): Promise<Verdict[]> {
+async function judgeKept({ settings, accepted, refused, numbered, outside }: Trial): Promise<Verdict[]> {
   if (settings.kept === undefined) return [];
   const waiting = { timers: systemTimers, stopped: outside.stopped, patience: settings.wait };
   try {
-    return [await keptVerdict(settings.kept, { accepted: accepted.all(), refused }, waiting)];
+    const device = settings.isOrdered ? numbered : null;
+    return await keptVerdicts(settings.kept, { accepted: accepted.all(), refused, device }, waiting);
   } catch (error) {
     throw new UsageError('--kept', `cannot be read: ${(error as Error).message}`);
   }
@@ -258,6 +263,7 @@ export async function runTrial(settings: TrialSettings, outside: Outside): Promi
     accepted: createAccepted(),
     refused: new Set(),
     own,
+    numbered: createNumbered(startedAt.getTime()),
     nextMisdeed: createOrder(MISDEEDS, createRandom(deriveSeed(seed, 1))),
     random,
     key,

@@ -19,6 +19,8 @@ export interface Samples {
   any(owner: Owner, at: number): Content;
   transaction(owner: Owner, at: number): Content;
   bluetooth(owner: Owner, at: number, isConnected: boolean): Content;
+  /** A number of the stream that no other event of this run has. */
+  sequence(): number;
 }
 
 /** A time as the service writes it: UTC with microseconds. */
@@ -83,6 +85,7 @@ export function createSamples(random: Random, startedAt: number): Samples {
     eventId,
     transaction: (owner, at) => transaction(owner, at),
     bluetooth,
+    sequence: () => startedAt * 1000 + next(),
     any(owner, at) {
       const make = common[Math.floor(random() * common.length)] ?? transaction;
       return make(owner, at);

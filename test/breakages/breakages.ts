@@ -5,6 +5,7 @@ import { DOUBLE } from './faults/double.ts';
 import { LOSS } from './faults/loss.ts';
 import { ORDER } from './faults/order.ts';
 import { PACE } from './faults/pace.ts';
+import { PROGRAMS } from './faults/programs.ts';
 import { PROMISES } from './faults/promises.ts';
 import { REFUSAL } from './faults/refusal.ts';
 import { ROLLOUTS } from './faults/rollouts.ts';
@@ -22,4 +23,5 @@ export const BREAKAGES: readonly Breakage[] = [
   ...REFUSAL,
   ...ROLLOUTS,
   ...PROMISES,
+  ...PROGRAMS,
 ];

@@ -23,6 +23,7 @@ export const PLAYS = {
   'slow-readers': { scenario: own('slow-readers') },
   rollouts: { scenario: own('rollouts') },
   advance: { scenario: own('advance') },
+  programs: { scenario: own('programs') },
   contract: { scenario: own('contract') },
   connections: { scenario: own('connections') },
   neighbour: { scenario: own('beside-neighbour'), beside: own('neighbour') },

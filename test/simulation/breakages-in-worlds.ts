@@ -4,6 +4,7 @@ export type InWorlds = number | string | null;
 const CLOCK = 'it is a loop that waits for a later time, and the time of a world stands still while code runs';
 const MEMORY = 'nobody measures the memory of a world';
 const ENROLMENT = 'no device of a world is enrolled';
+const PROGRAMS = 'the customer of these worlds has no endpoint, and reads no stream';
 const notWithin = (worlds: number): string => `it was played in the first ${worlds} worlds only`;
 
 /** All breakages, as they were seen in worlds of one node on SQLite. */
@@ -81,4 +82,12 @@ export const IN_WORLDS: Readonly<Record<string, InWorlds>> = {
   'stage-without-its-share': 4,
   'standstill-of-300-ms-each-second': CLOCK,
   'memory-kept-for-each-connection': MEMORY,
+  'ordered-endpoint-sends-side-by-side': PROGRAMS,
+  'page-in-the-wrong-order': PROGRAMS,
+  'endpoint-takes-two-of-a-page': PROGRAMS,
+  'page-skips-its-last-event': PROGRAMS,
+  'device-numbers-leave-one-out': PROGRAMS,
+  'stream-with-other-ids': PROGRAMS,
+  'endpoint-gets-all-types': PROGRAMS,
+  'endpoint-signed-with-another-key': PROGRAMS,
 };

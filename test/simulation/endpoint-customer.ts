@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { createLapelClient } from '@lapel/client/lapel-client';
+import { createDeviceOrder, type DeviceOrder } from '@lapel/device-sim/customer/device-order';
 import type { Random } from '@lapel/device-sim/random';
 import { ENDPOINTS } from './world-parts.ts';
 
@@ -27,8 +28,7 @@ const AGAIN_MS = 1_000;
 
 interface Kept {
   readonly secret: string;
-  /** The number of the last event of each device. */
-  readonly last: Map<string, number>;
+  readonly order: DeviceOrder;
 }
 
 /** An event as it is sent, as far as this receiver looks at it. */
@@ -58,12 +58,9 @@ export function createEndpointCustomer({ apiUrl, chance, broken, isTimeRight }: 
     if (!isSigned(kept.secret, request, body)) broken('an event to an endpoint is signed', { path });
     const { deviceSequence: number, data } = JSON.parse(String(body)) as Sent;
     if (number === undefined) return;
-    const before = kept.last.get(data.deviceId);
-    const isNext = before === undefined || number === before || number === before + 1;
-    const isGap = before !== undefined && number > before + 1;
-    if (!isNext && (isTimeRight || !isGap))
+    const { fit, before } = kept.order.came(data.deviceId, number);
+    if (fit === 'back' || (fit === 'hole' && isTimeRight))
       broken('the events of a device come to an ordered endpoint in order, without a gap', { ...data, number, before });
-    kept.last.set(data.deviceId, Math.max(before ?? 0, number));
   }
 
   const server = createServer((request, response) => {
@@ -85,7 +82,7 @@ export function createEndpointCustomer({ apiUrl, chance, broken, isTimeRight }: 
       const url = `http://127.0.0.1:${ENDPOINTS}${path}`;
       try {
         const { secret } = await lapel.createEndpoint({ body: { url, ordered: 'device' } });
-        endpoints.set(path, { secret: String(secret), last: new Map() });
+        endpoints.set(path, { secret: String(secret), order: createDeviceOrder() });
         return;
       } catch {
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -101,7 +98,7 @@ export function createEndpointCustomer({ apiUrl, chance, broken, isTimeRight }: 
     },
     /** A backup has taken the place of the data: numbers of before come again. */
     restored(): void {
-      for (const { last } of endpoints.values()) last.clear();
+      for (const { order } of endpoints.values()) order.forget();
     },
   };
 }

@@ -14,6 +14,7 @@ const NAMES = Object.keys(CHECKS) as CheckName[];
 const SIZES: Readonly<Record<string, number>> = {
   campaign: 40,
   canary: 60,
+  endpoints: 15,
   hours: 5,
   promises: 30,
   smoke: 20,

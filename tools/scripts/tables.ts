@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { overview } from '@lapel/cli/overview';
 import { ACTIONS, ROLLOUT } from '@lapel/device-sim/customer/action';
 import { OPERATIONS } from '@lapel/device-sim/customer/operator';
+import { PROGRAM_FAULTS } from '@lapel/device-sim/customer/program';
 import { RECEIVER_FAULTS } from '@lapel/device-sim/customer/receiver-fault';
 import { CASES } from '@lapel/device-sim/device-test/cases';
 import { RULES as RULES_OF_DEVICES } from '@lapel/device-sim/device-test/rules';
@@ -164,6 +165,11 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Fault', 'The receiver'],
         Object.entries(RECEIVER_FAULTS).map(([name, about]) => [code(name), about]),
+      ),
+    'faults of programs': () =>
+      table(
+        ['Fault', 'Of', ''],
+        Object.entries(PROGRAM_FAULTS).map(([name, { of, about }]) => [code(name), of, about]),
       ),
     'faults of the service': () =>
       table(

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { createFileStore } from '@lapel/device-sim/customer/file-store';
+import { genuineByPublicKey, genuineWebhook } from '@lapel/device-sim/customer/genuine';
 import { startReceiver } from '@lapel/device-sim/customer/receiver';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -110,6 +111,75 @@ t.test('several faults share the requests, and each has its own answer', async (
   await slow.body?.cancel();
   receiver.play([]);
   t.equal((await fetch(new URL('/elsewhere', receiver.url), genuine({ n: 1 }))).status, 404);
+});
+
+t.test('a receiver of endpoints', async (t) => {
+  const forged: string[] = [];
+  const untimely: string[] = [];
+  const receiver = await startReceiver({
+    listen: { host: '127.0.0.1', port: 0 },
+    authenticationKey: () => key,
+    onReceived: () => t.fail('no event of an endpoint is a webhook of a setting'),
+    onForged: (reason) => forged.push(reason),
+    onUntimely: ({ text }) => untimely.push(text),
+  });
+  t.teardown(() => receiver[Symbol.asyncDispose]());
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const arrived: (readonly [string, boolean])[] = [];
+  const onArrived = ({ webhookId }: { webhookId: string }, isAnswered: boolean): void =>
+    void arrived.push([webhookId, isAnswered]);
+  const post = async (name: string, id: string, headers: object = {}): Promise<number> => {
+    const made = genuine({}, id);
+    return (await fetch(receiver.endpointUrl(name), { ...made, headers: { ...made.headers, ...headers } })).status;
+  };
+  t.equal(await post('billing', 'msg_1'), 503, 'its key is not known yet');
+  receiver.receiveFor('billing', { verify: (...signed) => genuineWebhook(...signed, key), onArrived });
+  receiver.receiveFor('alarms', {
+    verify: (...signed) => genuineByPublicKey(...signed, publicKey.export({ format: 'jwk' })),
+    onArrived,
+  });
+
+  t.test('verifies each event with the key of its endpoint', async (t) => {
+    const { headers, body } = genuine({}, 'msg_2');
+    const signed = Buffer.from(`msg_2.${headers['webhook-timestamp']}.${body}`);
+    const signature = `v1a,${sign(null, signed, privateKey).toString('base64')}`;
+    t.equal(await post('billing', 'msg_1'), 204);
+    t.equal(await post('alarms', 'msg_2', { 'webhook-signature': `v1a,AAAA ${signature}` }), 204);
+    t.strictSame(arrived.splice(0), [
+      ['msg_1', true],
+      ['msg_2', true],
+    ]);
+    t.equal(await post('alarms', 'msg_3', { 'webhook-signature': signature }), 401, 'it is that of another event');
+    t.equal(await post('alarms', 'msg_2'), 401, 'a secret is no key pair');
+    t.equal(await post('alarms', 'msg_2', { 'webhook-timestamp': '1', 'webhook-signature': signature }), 401);
+    t.equal(await post('billing', 'msg_2', { 'webhook-signature': signature }), 401);
+    t.match(forged, Array(4).fill(/^webhook-signature/));
+    t.strictSame(arrived, []);
+  });
+
+  t.test('tells of an event that it refuses, because it may have worked on it', async (t) => {
+    untimely.length = 0;
+    receiver.play([{ fault: 'fail', share: 1 }]);
+    t.equal(await post('billing', 'msg_4'), 503);
+    receiver.play([]);
+    t.equal(await post('billing', 'msg_4'), 204);
+    t.strictSame(arrived.splice(0), [
+      ['msg_4', false],
+      ['msg_4', true],
+    ]);
+    t.strictSame(untimely, [], 'an endpoint that works again gets at once what waited');
+  });
+
+  t.test('an event comes to each endpoint, and to none again after an answer of 2xx', async (t) => {
+    receiver.receiveFor('other', { verify: (...signed) => genuineWebhook(...signed, key), onArrived });
+    t.equal(await post('other', 'msg_1'), 204);
+    t.strictSame(untimely, []);
+    t.equal(await post('other', 'msg_1'), 204);
+    t.strictSame(untimely, ['webhook msg_1 came again after an answer of 2xx']);
+    receiver.attempts.rest();
+    t.equal(await post('other', 'msg_1'), 204);
+    t.equal(untimely.length, 1);
+  });
 });
 
 t.test('a receiver on a used port names the option to correct', async (t) => {

@@ -44,6 +44,12 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
     overshoot: 0,
     stages: 0,
     plannedStages: 0,
+    pushed: 0,
+    pulled: 0,
+    order: 0,
+    gaps: 0,
+    customerLost: 0,
+    customerAgain: 0,
   };
   return {
     ...zero,

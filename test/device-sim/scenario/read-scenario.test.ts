@@ -1,5 +1,6 @@
 import { ACTIONS, ROLLOUT } from '@lapel/device-sim/customer/action';
 import { OPERATIONS } from '@lapel/device-sim/customer/operator';
+import { PROGRAM_FAULTS } from '@lapel/device-sim/customer/program';
 import { RECEIVER_FAULTS } from '@lapel/device-sim/customer/receiver-fault';
 import { FAULTS } from '@lapel/device-sim/faults/fault';
 import { operations } from '@lapel/device-sim/model/operations';
@@ -88,7 +89,7 @@ t.test('all faults are named at once, with line and path', async (t) => {
   t.equal(
     refusal('name: story\ndevices: 10\nphases:\n  - name: work\n    duration: ages\n    acitons: []\n'),
     'story.yaml:5: phases[0].duration: must be a duration such as 30s, 5m, 250ms, 2h or 1d\n' +
-      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, network, receiver, service, faults, actions',
+      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, network, receiver, programs, service, faults, actions',
   );
 });
 
@@ -224,12 +225,54 @@ t.test('a file that uses up the stack or the memory of a reader is refused with 
   t.match(refusal('devices: &a [*a]\n'), /devices/);
 });
 
+t.test('programs of the customer have what the API takes, and faults of their own kind', async (t) => {
+  const programs = `endpoints:
+  - { name: billing, types: [transaction.*], ordered: device, ratePerSecond: 50, signatures: v1a }
+  - { name: alarms }
+consumers:
+  - { name: warehouse, page: 20 }
+`;
+  const fault = (text: string): string => `${plain}    programs: [{ ${text} }]\n${programs}`;
+  t.match(read(fault('fault: jumps, program: warehouse, after: 3s')), {
+    programs: [
+      {
+        kind: 'endpoint',
+        name: 'billing',
+        types: ['transaction.*'],
+        isOrdered: true,
+        ratePerSecond: 50,
+        signatures: 'v1a',
+      },
+      { kind: 'endpoint', name: 'alarms', types: [], isOrdered: false, ratePerSecond: null, signatures: 'v1' },
+      { kind: 'consumer', name: 'warehouse', types: [], page: 20 },
+    ],
+    phases: [{ programs: [{ fault: 'jumps', program: 'warehouse', after: 3000 }] }],
+  });
+  t.match(scaled(read(fault('fault: jumps, program: warehouse, after: 3s')), { faster: 2 }).phases, [
+    { programs: [{ after: 1500 }] },
+  ]);
+  t.match(
+    refusal(fault('fault: jumps, program: warehose')),
+    /there is no consumer "warehose"; did you mean "warehouse"/,
+  );
+  t.match(
+    refusal(fault('fault: forgets, program: warehouse')),
+    /forgets is a fault of endpoints, and warehouse is none/,
+  );
+  t.match(
+    refusal(`${plain}endpoints: [{ name: a }]\nconsumers: [{ name: a }]\n`),
+    /"a" is already a name in this list/,
+  );
+  t.match(refusal(`${plain}endpoints: [{ name: a, types: ['*'] }]\n`), /must be a type of event/);
+});
+
 t.test('the schema lists all actions, faults and operations', async (t) => {
   const { $defs } = JSON.parse(schemaText());
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
   t.strictSame($defs.receiverFault.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
   t.strictSame($defs.serviceFault.properties.fault.enum, Object.keys(SERVICE_FAULTS));
-  const faults = [FAULTS, RECEIVER_FAULTS, SERVICE_FAULTS].flatMap((some) => Object.keys(some));
+  t.strictSame($defs.programFault.properties.fault.enum, Object.keys(PROGRAM_FAULTS));
+  const faults = [FAULTS, RECEIVER_FAULTS, PROGRAM_FAULTS, SERVICE_FAULTS].flatMap((some) => Object.keys(some));
   t.equal(new Set(faults).size, faults.length, 'played(NAME) is about one fault');
   t.strictSame($defs.action.properties.do.enum, [ACTIONS, ROLLOUT, WEARERS, OPERATIONS].flatMap(Object.keys));
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
@@ -239,7 +282,7 @@ t.test(
   'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
   async (t) => {
     const names =
-      'bad-release campaign canary commuter firmware-mix flaky-network hostile hours month outage promises reconnect-storm shift smoke turnover';
+      'bad-release campaign canary commuter endpoints firmware-mix flaky-network hostile hours month outage promises reconnect-storm shift smoke turnover';
     t.strictSame(readyNames(), names.split(' '));
     for (const name of readyNames()) {
       const { scenario } = openScenario(name);

@@ -52,7 +52,7 @@ t.test('the stories of stalls and of memory are those of the look at the service
 
 t.test('the memory of the service may grow by 512 MB, and by 100 kB for each device of a large fleet', async (t) => {
   const memory = (weighed: number | null): string | undefined =>
-    withAlways([], { hasCustomer: true, rollsOut: false, weighed, ownsService: false })
+    withAlways([], { hasCustomer: true, rollsOut: false, takesEvents: false, weighed, ownsService: false })
       .map(({ text }) => text)
       .find((text) => text.startsWith('memory'));
   t.equal(memory(null), undefined);

@@ -19,7 +19,9 @@ export type Flaw =
   | 'keeps-one-of-each-transaction'
   | 'keeps-repetitions'
   | 'keeps-repetitions-later'
-  | 'keeps-what-it-refuses';
+  | 'keeps-what-it-refuses'
+  | 'puts-nothing-in-order'
+  | 'waits-for-nothing';
 
 const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
 const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
@@ -48,6 +50,37 @@ export const withoutLoad = (notRun: readonly string[]): string[] =>
 export const brokenOf = <One extends { holds: boolean; measurable: boolean }>(verdicts: readonly One[]): One[] =>
   verdicts.filter(({ holds, measurable }) => measurable && !holds);
 
+/**
+ * The events of devices, as the documents say: each is handled when the one before has come. Those behind a number that has not
+ * come are held, until somebody reads the list; then the number counts as missing.
+ */
+function createOrdering(handle: (id: string) => void, miss: (deviceId: string, number: number) => void) {
+  const devices = new Map<string, { next: number; held: Map<number, string> }>();
+  function goOn(device: { next: number; held: Map<number, string> }): void {
+    for (let id = device.held.get(device.next); id !== undefined; id = device.held.get(device.next)) {
+      device.held.delete(device.next);
+      device.next += 1;
+      handle(id);
+    }
+  }
+  return {
+    came(deviceId: string, number: number, id: string): void {
+      const device = devices.get(deviceId) ?? { next: number, held: new Map<number, string>() };
+      devices.set(deviceId, device);
+      if (number >= device.next) device.held.set(number, id);
+      goOn(device);
+    },
+    giveUp(): void {
+      for (const [deviceId, device] of devices)
+        while (device.held.size > 0) {
+          miss(deviceId, device.next);
+          device.next += 1;
+          goOn(device);
+        }
+    },
+  };
+}
+
 /** A customer's receiver, a real server on 127.0.0.1: good, or with flaws. */
 export async function startOwnReceiver(t: Test, key: string | (() => string), ...flaws: readonly Flaw[]) {
   const has = (flaw: Flaw): boolean => flaws.includes(flaw);
@@ -59,16 +92,27 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
   /** What is written into the list only after it was read. */
   const later: string[] = [];
   let lists = 0;
+  const ordering = createOrdering(
+    (id) => kept.push(id),
+    (deviceId, number) => kept.push(`missing:${deviceId}:${number}`),
+  );
 
   const signedBody = (body: Buffer): Buffer =>
     has('verifies-what-it-has-parsed') ? Buffer.from(JSON.stringify(JSON.parse(body.toString()))) : body;
 
-  function keep(id: string, data: { transaction?: { transactionId: number } }): void {
+  function keep(
+    id: string,
+    data: { deviceId?: string; transaction?: { transactionId: number } },
+    number: number,
+  ): void {
     const name = has('keeps-one-of-each-transaction') ? String(data.transaction?.transactionId) : id;
     if (names.has(name) && has('keeps-repetitions-later')) later.push(id);
     if (names.has(name) && !has('keeps-repetitions')) return;
     names.add(name);
-    kept.push(id);
+    if (number > 0 && !has('puts-nothing-in-order') && !has('keeps-repetitions')) {
+      ordering.came(data.deviceId ?? '', number, id);
+      if (has('waits-for-nothing')) ordering.giveUp();
+    } else kept.push(id);
   }
 
   function statusFor(headers: IncomingHttpHeaders, body: Buffer): number {
@@ -85,12 +129,13 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
     const isStrict = has('fails-at-unknown') && type.startsWith('transaction.');
     if (isStrict && Object.keys(data).some((name) => !MEMBERS.includes(name))) return 422;
     if (has('fails-at-double') && seen.get(id) === 2) return 500;
-    keep(id, data);
+    keep(id, data, Number(headers['lapel-device-sequence'] ?? 0));
     return 204;
   }
 
   function answerList(response: ServerResponse): void {
     lists += 1;
+    ordering.giveUp();
     // A receiver that writes its list anew has none for a moment.
     if (lists === 2) response.writeHead(404);
     else kept.push(...(lists > 1 ? later.splice(0) : []));

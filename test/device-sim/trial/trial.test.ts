@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readCommandLine } from '@lapel/device-sim/command-line';
-import { MISDEEDS } from '@lapel/device-sim/trial/kinds';
+import { MISDEEDS, type Misdeed } from '@lapel/device-sim/trial/kinds';
 import { runTrial } from '@lapel/device-sim/trial/run-trial';
 import t from 'tap';
 import { checkWebhook } from '../../contract/checked-messages.ts';
@@ -21,7 +21,7 @@ function settingsOf(line: string) {
 }
 
 /** Tests a receiver in this process, without a service. */
-const runSelf = (url: string, line = '--once 11') =>
+const runSelf = (url: string, line = '--once 15') =>
   runTrial(settingsOf(`receiver --self --forward ${url} ${line}`), {
     stopped: new AbortController().signal,
     say: () => {},
@@ -34,20 +34,26 @@ async function lapelSim(...args: string[]) {
   return { stdout, stderr, code };
 }
 
+/** The kinds of which several webhooks are sent. */
+const SEVERAL: Partial<Record<Misdeed, number>> = {
+  'out-of-order': 2,
+  'device-in-order': 3,
+  'device-twice': 3,
+  'device-late': 3,
+  'device-gap': 2,
+};
+
 t.test(
   'a good receiver holds all expectations, each kind was sent, and obeys the contract unless it is unknown',
   async (t) => {
     const receiver = await startOwnReceiver(t, key);
-    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 11 --seed 7');
+    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 15 --seed 7');
     t.strictSame(withoutLoad(notRun), []);
     t.strictSame(brokenOf(verdicts), []);
-    t.equal(webhooks, 11);
+    t.equal(webhooks, 15);
     t.strictSame(
       kinds.filter(({ kind }) => kind !== 'burst').map(({ kind, sent }) => [kind, sent]),
-      [
-        ['genuine', 11],
-        ...MISDEEDS.filter((kind) => kind !== 'burst').map((kind) => [kind, kind === 'out-of-order' ? 2 : 1]),
-      ],
+      [['genuine', 15], ...MISDEEDS.filter((kind) => kind !== 'burst').map((kind) => [kind, SEVERAL[kind] ?? 1])],
     );
     const { sent: burst = 0 } = kinds.find(({ kind }) => kind === 'burst') ?? {};
     t.ok(burst > 0 && burst <= 500, `a burst of ${burst}`);
@@ -56,7 +62,7 @@ t.test(
       kinds.find(({ kind }) => kind === 'forged-signature'),
       { expected: 'refused', answers: { 401: 1 } },
     );
-    t.equal([...receiver.seen.values()].filter((times) => times === 2).length, 1, 'one webhook came twice');
+    t.equal([...receiver.seen.values()].filter((times) => times === 2).length, 2, 'two webhooks came twice');
     t.equal(Math.max(...receiver.bodies.map(({ length }) => length)), 256 * 1024);
     t.ok(receiver.paths.every((path) => path === '/hooks'));
     const unknown = receiver.bodies.filter((body) => {
@@ -73,14 +79,16 @@ type Keeping =
   | 'keeps-one-of-each-transaction'
   | 'keeps-repetitions'
   | 'keeps-repetitions-later'
-  | 'keeps-what-it-refuses';
+  | 'keeps-what-it-refuses'
+  | 'puts-nothing-in-order'
+  | 'waits-for-nothing';
 
 /** The kinds that each flaw breaks. */
 const FOUND: Readonly<Record<Exclude<Flaw, Keeping | 'wants-the-former-header'>, readonly string[]>> = {
   'takes-forged': ['forged-signature', 'changed-body'],
   'takes-old': ['old-timestamp'],
   'fails-at-unknown': ['unknown-members'],
-  'fails-at-double': ['twice'],
+  'fails-at-double': ['twice', 'device-twice'],
   'fails-at-new-types': ['unknown-type'],
   'fails-at-large': ['large-body'],
   'refuses-the-past': ['late'],
@@ -131,22 +139,22 @@ t.test('a kind that was never sent is NOT RUN, exit code 4', async (t) => {
   const { code, stdout } = await simulateHere(args);
   t.equal(code, 4, stdout);
   t.match(stdout, /^NOT RUN: the receiver at/);
-  t.match(stdout, /never sent: .*at least 11 webhooks must come/);
+  t.match(stdout, /never sent: .*at least 15 webhooks must come/);
 });
 
 t.test('text, JSON and JUnit name the kind that fails, exit code 1', async (t) => {
   const receiver = await startOwnReceiver(t, key, 'fails-at-double');
   const junit = join(t.testdir(), 'junit.xml');
-  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '11', '--junit', junit];
+  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '15', '--junit', junit];
   const plain = await lapelSim(...args);
   t.equal(plain.code, 1, plain.stderr);
-  t.match(plain.stdout, /11 of 12 expectations hold/);
+  t.match(plain.stdout, /14 of 16 expectations hold/);
   t.match(plain.stdout, /NOT OK +twice: 2xx within 15 s +1: 500 +median .*, 99 %/);
   t.match(readFileSync(junit, 'utf8'), /<testcase classname="receiver" name="twice: 2xx[^>]*>\n +<failure/);
-  t.match(readFileSync(junit, 'utf8'), /tests="12" failures="1" errors="0"/);
+  t.match(readFileSync(junit, 'utf8'), /tests="16" failures="2" errors="0"/);
   const { stdout, code } = await simulateHere([...args, '--json']);
   t.equal(code, 1);
-  t.match(JSON.parse(stdout), { webhooks: 11, kinds: [{ kind: 'genuine', answers: { 204: 11 } }] });
+  t.match(JSON.parse(stdout), { webhooks: 15, kinds: [{ kind: 'genuine', answers: { 204: 15 } }] });
 });
 
 t.test('a receiver that accepts no connection is exit code 3, and a wrong option 2', async (t) => {
@@ -160,22 +168,62 @@ t.test('a receiver that accepts no connection is exit code 3, and a wrong option
   wrong(`receiver --forward ${url} --key secret`);
   wrong(`receiver --forward ${url} --self --application a --secret b`);
   wrong(`receiver --forward ${url} --load 5`);
+  wrong(`receiver --forward ${url} --self --ordered`);
   wrong('run smoke --junit out.xml');
 });
 
 for (const [flaw, shown, story] of [
   [undefined, /^(\d+) of \1, 0 twice, 0 that had to be refused$/, []],
   ['keeps-one-of-each-transaction', /^\d+ of \d+, 0 twice, 0 /, [/^msg_\w+ \(\S+\): was answered 2xx, and is not in/]],
-  ['keeps-repetitions', /, 1 twice, 0 that/, [/^msg_\w+ \(genuine\): is in the list twice/]],
-  ['keeps-repetitions-later', /, 1 twice, 0 that/, [/^msg_\w+ \(genuine\): is in the list twice/]],
+  [
+    'keeps-repetitions',
+    /, 2 twice, 0 that/,
+    [/^msg_\w+ \(\S+\): is in the list twice/, /\(\S+\): is in the list twice/],
+  ],
+  [
+    'keeps-repetitions-later',
+    /, 2 twice, 0 that/,
+    [/^msg_\w+ \(\S+\): is in the list twice/, /\(\S+\): is in the list twice/],
+  ],
   ['keeps-what-it-refuses', /, 0 twice, 3 that had to be refused/, [/^msg_\w+: is in the list, and had to be refused/]],
 ] as const) {
   t.test(`the list of a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is judged`, async (t) => {
     const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
-    const { verdicts } = await runSelf(receiver.url, `--once 11 --kept ${receiver.url}`);
+    const { verdicts } = await runSelf(receiver.url, `--once 15 --kept ${receiver.url}`);
     const kept = verdicts.find(({ text }) => text.startsWith('kept:'));
     t.match(kept, { holds: flaw === undefined, shown, story });
     t.strictSame(brokenOf(verdicts), flaw === undefined ? [] : [kept]);
+  });
+}
+
+for (const [flaw, order, gaps] of [
+  [
+    undefined,
+    { holds: true, shown: '10 in order, 0 behind a later one' },
+    { holds: true, shown: '1 of 1, 0 that came' },
+  ],
+  [
+    'puts-nothing-in-order',
+    { holds: false, story: [/^msg_\w+ \(number \d+ of device \d{15}\): is in the list behind a later one$/] },
+    { holds: false, story: [/^missing:\d{15}:\d+ is not in the list, and the number never came$/] },
+  ],
+  [
+    'waits-for-nothing',
+    { holds: true },
+    { holds: false, story: [/^missing:\d{15}:\d+ is in the list, and the number came$/] },
+  ],
+] as const) {
+  t.test(`the order in the list of a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is judged`, async (t) => {
+    const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
+    const { verdicts } = await runSelf(receiver.url, `--once 15 --kept ${receiver.url} --ordered`);
+    t.match(
+      verdicts.find(({ text }) => text.startsWith('order:')),
+      order,
+    );
+    t.match(
+      verdicts.find(({ text }) => text.startsWith('gaps:')),
+      gaps,
+    );
   });
 }
 
