@@ -69,8 +69,8 @@ export const PROMISES: readonly Breakage[] = [
     patches: [
       {
         file: 'core/applications/signing-keys-of.ts',
-        search: '? [key, former] : [key]);',
-        replacement: '? [former] : [key]);',
+        search: '? [key, former] : [key];',
+        replacement: '? [former] : [key];',
       },
     ],
     play: 'contract',
@@ -84,8 +84,8 @@ export const PROMISES: readonly Breakage[] = [
     patches: [
       {
         file: 'core/applications/signing-keys-of.ts',
-        search: '? [key, former] : [key]);',
-        replacement: '? [key] : [key]);',
+        search: '? [key, former] : [key];',
+        replacement: '? [key] : [key];',
       },
     ],
     play: 'contract',
