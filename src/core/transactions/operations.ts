@@ -180,4 +180,4 @@ export const NEED_FIRMWARE: readonly Operation[] = (Object.keys(ROWS) as Operati
 );
 
 export const effectsOf = (operation: Operation, end: 'succeeded' | 'failed' | 'cancelled'): readonly Effect[] =>
-  ROWS[operation].effects?.[end] ?? [];
+  ROWS[operation]?.effects?.[end] ?? [];
