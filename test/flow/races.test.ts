@@ -89,10 +89,12 @@ t.test('two nodes', { skip }, async (t) => {
       () => device.link.ack({ transactionId, status: 'succeeded' }),
       () => at.b.delete(`${device.path}/transactions/${transactionId}`),
     );
-    t.equal(cancel.status, 409);
-    t.equal((await tenant.event()).type, 'transaction.succeeded');
+    // The answer is first, unless a busy machine makes its unit wait too long for the lock.
+    const type = cancel.status === 409 ? 'transaction.succeeded' : 'transaction.cancelled';
+    t.ok([204, 409].includes(cancel.status));
+    t.equal((await tenant.event()).type, type);
     const events = await query('SELECT type FROM deliveries WHERE transaction_id = $1', transactionId);
-    t.same(events, [{ type: 'transaction.succeeded' }]);
+    t.same(events, [{ type }]);
   });
 
   await t.test('the counts of activated devices of several applications are right, without deadlocks', async (t) => {
