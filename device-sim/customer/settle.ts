@@ -161,6 +161,8 @@ export function createSettling({
     ledger.look('result-lost');
     // A device that is away now may get the command when it is back.
     if (onlineSince(deviceId) === undefined) return { kind: 'away' };
+    // Nothing is sent of a paused rollout, and later commands pass by those that it holds.
+    if (deliveredAt === null && rolloutId !== null && (await isPaused(rolloutId))) return { kind: 'unanswered' };
     const later = deliveredAt === null ? ledger.overtaking(transactionId) : undefined;
     if (later !== undefined)
       return lost(`the service says "${status}", but the device got the later command ${later} instead`);
@@ -169,6 +171,14 @@ export function createSettling({
     const why = `the service says "${status}", but the device, connected for ${seconds(waited)}, has not got the command`;
     return { kind: 'lost', why, isUndelivered: true };
   }
+
+  const isPaused = (rolloutId: string): Promise<boolean> =>
+    requests
+      .insist(() => lapel.readRollout({ rolloutId }))
+      .then(
+        ({ state }) => state === 'paused',
+        () => false,
+      );
 
   async function pendingDeliveries(): Promise<{ deliveryId: string }[]> {
     const query = { status: 'pending', limit: DELIVERIES_PER_PAGE } as const;
