@@ -15,6 +15,8 @@ export interface RawDeviceOptions {
   deviceId: string;
   credential?: string;
   clean?: boolean;
+  /** The protocol level of all packets; 4 is MQTT 3.1.1. */
+  level?: 4 | 5;
   /** The trusted authorities, and the client certificate. */
   tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'session'>;
   /** Overrides of the CONNECT packet. */
@@ -53,11 +55,12 @@ export async function openRawDevice({
   deviceId,
   credential,
   clean = false,
+  level = 4,
   tls = {},
   connect: overrides,
 }: RawDeviceOptions) {
   const socket = openSocket(url, tls);
-  const parser = mqttPacket.parser();
+  const parser = mqttPacket.parser({ protocolVersion: level });
   const arrived: Packet[] = [];
   let waiting: { cmd: string; resolve: (packet: never) => void; reject: (error: Error) => void }[] = [];
   const closed = Promise.withResolvers<void>();
@@ -89,7 +92,7 @@ export async function openRawDevice({
   });
 
   const send = (packet: Record<string, unknown>): void => {
-    socket.write(mqttPacket.generate(packet as unknown as Packet));
+    socket.write(mqttPacket.generate(packet as unknown as Packet, { protocolVersion: level }));
   };
   const next = <Cmd extends Packet['cmd']>(cmd: Cmd): Promise<Sent<Cmd>> => {
     const index = arrived.findIndex((packet) => packet.cmd === cmd);
@@ -114,7 +117,7 @@ export async function openRawDevice({
       send({
         cmd: 'connect',
         protocolId: 'MQTT',
-        protocolVersion: 4,
+        protocolVersion: level,
         clean,
         clientId: deviceId,
         keepalive: 0,

@@ -31,6 +31,9 @@ export function publishBytes(topic: string, payload: string, messageId: number):
 /** A PUBACK packet [MQTT-3.4]. */
 export const pubackBytes = (messageId: number): Buffer => Buffer.from([0x40, 2, messageId >>> 8, messageId & 0xff]);
 
+/** A CONNACK packet with a return code that refuses the login [MQTT-3.2.2-4]. */
+export const connackBytes = (code: number): Buffer => Buffer.from([0x20, 2, 0, code]);
+
 const cutLengths = new WeakMap<PublishPacket, number>();
 
 /** Marks a PUBLISH of which only the beginning is kept, with its remaining length as it was sent. */

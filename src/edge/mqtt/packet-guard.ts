@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import type { Client, PublishPacket } from 'aedes';
 import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
-import { claimedId } from './claimed-id.ts';
+import { claimedId, LEVEL_5, levelOf } from './claimed-id.ts';
 import { createConnectionEnd } from './connection-end.ts';
 import type { Connection, Guarded, GuardParts } from './guard-parts.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
-import { cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
+import { connackBytes, cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createQos2Order } from './qos2-order.ts';
@@ -33,6 +33,8 @@ const DEEPEST_TOPIC = 100;
 const CONNECT = TYPE.CONNECT << 4;
 /** The CONNACK code for an unsupported protocol level [MQTT-3.1.2-2]. */
 const UNACCEPTABLE_LEVEL = 1;
+/** A CONNACK of MQTT 5: no session, the reason code for an unsupported protocol version, no properties. */
+const UNSUPPORTED_VERSION_5 = Buffer.from([0x20, 3, 0, 0x84, 0]);
 
 /** A packet that the guard carries out itself, or the bytes of one that Aedes carries out. */
 type Accepted = PublishPacket | Puback | Buffer;
@@ -262,7 +264,8 @@ export function createPacketGuard(parts: GuardParts) {
         reader.clear();
       }
       if (run.length > 0) hand(run, cost);
-      if (fault !== undefined) violated(fault, fault === UNKNOWN_LEVEL ? claimedId(reader) : undefined);
+      if (fault === UNKNOWN_LEVEL) refuseLevel();
+      else if (fault !== undefined) violated(fault);
       if (waits || fault !== undefined) return 'waits';
       return isFull ? 'a run' : 'all';
     }
@@ -314,18 +317,27 @@ export function createPacketGuard(parts: GuardParts) {
       }
     }
 
-    function violated(clause: string, claimed?: string): void {
+    function violated(clause: string): void {
       const open = phase === 'open';
-      const deviceId = open ? client.id : clause === UNKNOWN_LEVEL ? claimed : undefined;
-      const where = { address, ...(deviceId !== undefined && { deviceId }), clause };
+      const where = { address, ...(open && { deviceId: client.id }), clause };
       metrics.mqttMalformed.inc({ when: open ? 'after_login' : 'before_login' });
       log.debug(where, 'a packet breaks the protocol');
       const leftOut = logLimit(`packet ${open ? client.id : address}`, open ? ownerOf(client.id) : undefined);
       if (leftOut !== undefined) log.info({ ...where, leftOut }, 'connection ended: a packet breaks the protocol');
-      if (clause === UNKNOWN_LEVEL && deviceId !== undefined) unknownVersion(client, deviceId);
-      if (clause === UNKNOWN_LEVEL) refuse(UNACCEPTABLE_LEVEL);
-      else if (open) end(clause);
+      if (open) end(clause);
       else fail(clause);
+    }
+
+    /** Refuses the CONNECT that the reader has found, because its version of MQTT is not spoken here. */
+    function refuseLevel(): void {
+      const level = levelOf(reader);
+      const deviceId = claimedId(reader);
+      metrics.mqttRefused.inc({ reason: 'protocol_version' });
+      const leftOut = logLimit(`version ${address}`);
+      if (leftOut !== undefined)
+        log.info({ address, level, deviceId, leftOut }, 'login refused: its version of MQTT is not supported');
+      if (deviceId !== undefined) unknownVersion(client, deviceId);
+      refuseWith(level === LEVEL_5 ? UNSUPPORTED_VERSION_5 : connackBytes(UNACCEPTABLE_LEVEL));
     }
 
     /** Accepts no further packets, and ends the connection when the packets in work are answered. */
@@ -344,12 +356,14 @@ export function createPacketGuard(parts: GuardParts) {
       aedes.fail(new Error(reason));
     }
 
-    function refuse(code: number): void {
+    const refuse = (code: number): void => refuseWith(connackBytes(code));
+
+    function refuseWith(connack: Buffer): void {
       if (client.closed || phase === 'ending') return;
       phase = 'ending';
       reader.clear();
       connection.refused();
-      conn.write(Buffer.from([0x20, 2, 0, code])); // CONNACK with a return code [MQTT-3.2.2-4]
+      conn.write(connack);
       finish();
     }
 
