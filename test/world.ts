@@ -264,7 +264,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       opened = await open(device);
       connack = await opened.login();
     }
-    t.equal(connack.returnCode, 0, 'the device is let in');
+    t.equal(connack.returnCode ?? connack.reasonCode, 0, 'the device is let in');
     if (!connack.sessionPresent) {
       const topics = ['commands', 'responses', 'errors'].map((kind) => `devices/${device.deviceId}/${kind}`);
       t.same(await opened.subscribe(...topics), [1, 1, 1], 'its topics are granted');
@@ -275,7 +275,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   /** Registers, connects and activates a device; takes its activation event. */
   async function activatedDevice(
     tenant: Awaited<ReturnType<typeof createTenant>>,
-    wanted: { clean?: boolean } & AtNode = {},
+    wanted: Pick<RawDeviceOptions, 'clean' | 'level' | 'connect'> & AtNode = {},
   ) {
     const device = await registerDevice(tenant.developerId);
     const link = await connect({ ...device, ...wanted });

@@ -1,7 +1,9 @@
 import { isDeviceId } from '../../core/devices/device-id.ts';
 
 /** The level of MQTT 5, whose CONNECT has properties before the client id. */
-export const LEVEL_5 = 5;
+const LEVEL_5 = 5;
+/** The length of the name `MQTT`. An older version has another name, and no such level. */
+const NAME_LENGTH = 4;
 /** The level, the flags and the keep-alive of a CONNECT: the bytes between the protocol name and what follows. */
 const FIXED = 4;
 
@@ -25,6 +27,10 @@ interface Found {
 
 /** The protocol level of a CONNECT. */
 export const levelOf = ({ bytes, start }: Found): number => bytes[start + 2 + bytes.readUInt16BE(start)] ?? 0;
+
+/** Whether a CONNECT is one of MQTT 5. */
+export const isConnectOf5 = (found: Found): boolean =>
+  found.bytes.readUInt16BE(found.start) === NAME_LENGTH && levelOf(found) === LEVEL_5;
 
 /**
  * The deviceId that a CONNECT of another version of MQTT claims as its client id, so that people can find the device;

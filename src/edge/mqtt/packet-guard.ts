@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream';
 import type { Client, PublishPacket } from 'aedes';
-import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
-import { claimedId, LEVEL_5, levelOf } from './claimed-id.ts';
+import { limitLevels, type Packet, takeReading, writePacket } from './aedes-internals.ts';
+import { claimedId, isConnectOf5, levelOf } from './claimed-id.ts';
 import { createConnectionEnd } from './connection-end.ts';
-import type { Connection, Guarded, GuardParts } from './guard-parts.ts';
+import { refusalBytes } from './five/bytes.ts';
+import { REASON } from './five/reasons.ts';
+import { ANSWERED, type Connection, type Guarded, type GuardParts } from './guard-parts.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
 import { connackBytes, cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
@@ -27,22 +29,13 @@ const WINDOW = 32;
 const MOST_AT_ONCE = { packets: 8, bytes: 8 * 1024 };
 /** The most packets in one call while other connections wait for their turn. */
 const MOST_SHARED = 4;
-/** The most levels of a topic that Aedes accepts; it ends the connection for a topic with more. */
-const DEEPEST_TOPIC = 100;
 /** The first byte of a CONNECT packet. */
 const CONNECT = TYPE.CONNECT << 4;
 /** The CONNACK code for an unsupported protocol level [MQTT-3.1.2-2]. */
 const UNACCEPTABLE_LEVEL = 1;
-/** A CONNACK of MQTT 5: no session, the reason code for an unsupported protocol version, no properties. */
-const UNSUPPORTED_VERSION_5 = Buffer.from([0x20, 3, 0, 0x84, 0]);
 
 /** A packet that the guard carries out itself, or the bytes of one that Aedes carries out. */
 type Accepted = PublishPacket | Puback | Buffer;
-
-/** Aedes would end the connection for a topic with too many levels. The shortened one is dropped as a foreign topic. */
-function limitLevels(packet: PublishPacket): void {
-  if (packet.topic.length > DEEPEST_TOPIC) packet.topic = packet.topic.split('/', DEEPEST_TOPIC).join('/');
-}
 
 /**
  * Stands between the sockets and Aedes: reads the data, splits it into packets, and checks each packet as a whole. It
@@ -70,7 +63,6 @@ export function createPacketGuard(parts: GuardParts) {
     isTaken,
     unknownVersion,
     acknowledged,
-    published,
     loginEnded,
     ending,
     disconnects,
@@ -91,7 +83,12 @@ export function createPacketGuard(parts: GuardParts) {
   }
 
   /** Carries out a PUBACK, or a message of QoS 0 or 1. Aedes would do the same in several times as long. */
-  function carryOut(client: Client, packet: PublishPacket | Puback, done: (error?: Error | null) => void): void {
+  function carryOut(
+    client: Client,
+    packet: PublishPacket | Puback,
+    published: GuardParts['published'],
+    done: (error?: Error | null) => void,
+  ): void {
     if (packet.cmd === 'puback') {
       acknowledged(client, packet.messageId);
       done();
@@ -116,6 +113,8 @@ export function createPacketGuard(parts: GuardParts) {
     const exactly = createQos2Order(reader, client, isTaken);
     const finish = createConnectionEnd({ clock, client, conn, discard: read, cut: fail });
     let turn: 'none' | 'waits' | 'given' = 'none';
+    let { published } = parts;
+    let check = packetFault;
 
     const aedes = takeReading(client, {
       readable: read,
@@ -147,7 +146,7 @@ export function createPacketGuard(parts: GuardParts) {
     function done(error?: Error | null): void {
       inWork -= 1;
       if (inWork === 0) exactly.allDone();
-      if (error && !client.closed) end(error.message);
+      if (error && error !== ANSWERED && !client.closed) end(error.message);
       if (loginRuns) {
         loginRuns = false;
         loginEnded(client);
@@ -241,6 +240,10 @@ export function createPacketGuard(parts: GuardParts) {
           break;
         }
         fault = found === 'whole' ? faultOf() : unreadable(found, mostBytes);
+        if (fault === UNKNOWN_LEVEL && isFive()) {
+          fault = undefined;
+          continue;
+        }
         if (fault !== undefined) break;
         const type = reader.first >> 4;
         waits = exactly.waits(type, inWork + count > 0) || (type === TYPE.DISCONNECT && inWork + count > 0);
@@ -289,7 +292,7 @@ export function createPacketGuard(parts: GuardParts) {
     function faultOf(): string | undefined {
       const { bytes, first, start } = reader;
       const type = first >> 4;
-      const fault = packetFault(bytes, first, start, reader.end);
+      const fault = check(bytes, first, start, reader.end);
       if (fault !== undefined) return fault;
       if (phase === 'open' && type === TYPE.CONNECT) return '[MQTT-3.1.0-2] a second CONNECT';
       const ofQos2 = type === TYPE.PUBREC || type === TYPE.PUBCOMP; // the service sends no QoS 2 messages to devices
@@ -313,19 +316,42 @@ export function createPacketGuard(parts: GuardParts) {
       for (const packet of run) {
         if (client.closed) return; // Aedes would not carry out the others either
         if (Buffer.isBuffer(packet)) aedes.feed(packet);
-        else carryOut(client, packet, done);
+        else carryOut(client, packet, published, done);
       }
     }
 
     function violated(clause: string): void {
+      broken(clause);
+      if (phase === 'open') end(clause);
+      else fail(clause);
+    }
+
+    function broken(clause: string): void {
       const open = phase === 'open';
       const where = { address, ...(open && { deviceId: client.id }), clause };
       metrics.mqttMalformed.inc({ when: open ? 'after_login' : 'before_login' });
       log.debug(where, 'a packet breaks the protocol');
       const leftOut = logLimit(`packet ${open ? client.id : address}`, open ? ownerOf(client.id) : undefined);
       if (leftOut !== undefined) log.info({ ...where, leftOut }, 'connection ended: a packet breaks the protocol');
-      if (open) end(clause);
-      else fail(clause);
+    }
+
+    /**
+     * Lets the front for MQTT 5 have the connection, if the CONNECT that the reader has found is of that version. The reader
+     * then has the CONNECT of MQTT 3.1.1; or the connection ends, because the CONNECT was refused.
+     */
+    function isFive(): boolean {
+      if (parts.five === undefined || !isConnectOf5(reader)) return false;
+      const { bytes, start, end: bodyEnd, rest } = reader;
+      const opened = parts.five.open(client, conn, { bytes, start, end: bodyEnd, rest: rest() });
+      reader.clear();
+      if ('connack' in opened) {
+        broken(opened.clause);
+        refuseWith(opened.connack);
+        return true;
+      }
+      ({ check, published } = opened);
+      reader.push(opened.connect);
+      return true;
     }
 
     /** Refuses the CONNECT that the reader has found, because its version of MQTT is not spoken here. */
@@ -337,7 +363,9 @@ export function createPacketGuard(parts: GuardParts) {
       if (leftOut !== undefined)
         log.info({ address, level, deviceId, leftOut }, 'login refused: its version of MQTT is not supported');
       if (deviceId !== undefined) unknownVersion(client, deviceId);
-      refuseWith(level === LEVEL_5 ? UNSUPPORTED_VERSION_5 : connackBytes(UNACCEPTABLE_LEVEL));
+      refuseWith(
+        isConnectOf5(reader) ? refusalBytes({ code: REASON.version, text: '' }) : connackBytes(UNACCEPTABLE_LEVEL),
+      );
     }
 
     /** Accepts no further packets, and ends the connection when the packets in work are answered. */
