@@ -34,10 +34,10 @@ t.test('a client identifier that is no deviceId is refused with 2', async (t) =>
 });
 
 t.test('a protocol version that is not spoken is refused with 1, and MQTT 5 with its own code', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'false' } });
   await world.createTenant();
   const device = await world.registerDevice();
-  const older = await world.open(device);
+  const older = await world.open({ ...device, level: 4 });
   older.socket.write(Buffer.from('100d00044d5154540202000a000170', 'hex'));
   t.equal((await older.next('connack')).returnCode, 1);
   const newer = await world.open({ ...device, level: 5 });

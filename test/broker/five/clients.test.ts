@@ -31,8 +31,7 @@ async function withMqttJs(url: string, { deviceId, credential }: Device, options
     if (waiter) waiter(packet);
     else arrived.push(packet);
   });
-  const next = async (): Promise<IPublishPacket> =>
-    arrived.shift() ?? new Promise((resolve) => waiting.push(resolve));
+  const next = async (): Promise<IPublishPacket> => arrived.shift() ?? new Promise((resolve) => waiting.push(resolve));
   return { client, next };
 }
 
@@ -43,7 +42,10 @@ t.test('MQTT.js', async (t) => {
   const { client, next } = await withMqttJs(world.service.addresses.mqtt, device);
   t.teardown(() => client.endAsync(true));
   const granted = await client.subscribeAsync(['commands', 'responses', 'errors'].map(topicOf), { qos: 1 });
-  t.same(granted.map(({ qos }) => qos), [1, 1, 1]);
+  t.same(
+    granted.map(({ qos }) => qos),
+    [1, 1, 1],
+  );
   const { body } = await tenant.api.post(`${tenant.path}/devices/${device.deviceId}`, { json: {} });
   const command = await next();
   t.equal(command.properties?.contentType, 'application/json');
