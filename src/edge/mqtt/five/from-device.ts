@@ -13,6 +13,7 @@ export type FromDevice =
   | { kind: 'other'; bytes: Buffer };
 
 const RETAIN = 1;
+const FLAGS = 15;
 const DISCONNECT = Buffer.from([TYPE.DISCONNECT << 4, 0]);
 const OPTIONS = { qos: 0x03, retainHandling: 0x30, reserved: 0xc0 } as const;
 const NOTHING = Buffer.alloc(0);
@@ -63,7 +64,7 @@ function readAck(bytes: Buffer, first: number, start: number, end: number): From
   const text = (read && bytesOf(read.values, PROPERTY.reasonString)?.toString()) ?? '';
   const id = bytes.subarray(start, start + 2);
   // A PUBREC that refuses is not answered [MQTT-4.3.3-4]; as a PUBCOMP it has no effect.
-  const sent = type === TYPE.PUBREC && isRefusal(code) ? TYPE.PUBCOMP << 4 : first;
+  const sent = type === TYPE.PUBREC && isRefusal(code) ? (TYPE.PUBCOMP << 4) | (first & FLAGS) : first;
   return { kind: 'ack', bytes: packetOf(sent, [id]), type, messageId: id.readUInt16BE(0), code, text };
 }
 
