@@ -22,7 +22,7 @@ for (const file of OF_BOTH)
       0,
       stdout
         .split('\n')
-        .filter((line) => /^not ok/.test(line))
+        .filter((line) => line.startsWith('not ok'))
         .join('\n'),
     );
   });

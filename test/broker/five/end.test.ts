@@ -1,4 +1,6 @@
 import t from 'tap';
+import { missing } from '../../installed.ts';
+import { startWorld } from '../../world.ts';
 import { bytesOf, endOf, openFive, startFive } from './world.ts';
 
 t.test('what ends a connection', async (t) => {
@@ -81,3 +83,18 @@ t.test('a device that is cut off learns why', async (t) => {
     t.equal(await endOf(link), 0x8b);
   });
 });
+
+t.test(
+  'a device that moves to another node is told to connect again: 0x9c',
+  { skip: missing.postgres() },
+  async (t) => {
+    const world = await startWorld(t, { nodes: 2, env: { LAPEL_MQTT_5: 'true' } });
+    await world.createTenant();
+    const device = await world.registerDevice();
+    const link = await world.open({ ...device, level: 5, connect: { clean: true } });
+    t.equal((await link.login()).reasonCode, 0);
+    const newer = await world.connect({ ...device, node: 1 });
+    t.equal(await endOf(link), 0x9c);
+    newer.socket.destroy();
+  },
+);
