@@ -59,6 +59,8 @@ export interface Config {
     addressLogins: number | null;
     loginSeconds: number;
     messageRate: number;
+    /** Whether MQTT 5 is spoken. */
+    speaksFive: boolean;
     /** Whether the service signs client certificates for devices, and accepts them. */
     deviceCertificates: boolean;
   };
@@ -325,6 +327,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       addressLogins: addressLogins === null ? null : Number(addressLogins),
       loginSeconds: Number(text('LAPEL_MQTT_LOGIN_SECONDS')),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
+      speaksFive: flag('LAPEL_MQTT_5'),
       deviceCertificates: flag('LAPEL_DEVICE_CERTIFICATES'),
     },
     handOverRate: Number(text('LAPEL_HAND_OVER_RATE')),

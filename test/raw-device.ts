@@ -9,12 +9,20 @@ import { noteCode } from './runs/received-codes.ts';
 
 type Sent<Cmd extends Packet['cmd']> = Extract<Packet, { cmd: Cmd }>;
 
+/** The protocol level of devices that ask for none: `npm test -- --mqtt-5` runs tests of MQTT 3.1.1 with 5. */
+export const USUAL_LEVEL = process.env['LAPEL_TEST_MQTT'] === '5' ? 5 : 4;
+/** The return codes of MQTT 3.1.1 for reason codes of MQTT 5, so that a test knows them in both. */
+const RETURN_CODES: Readonly<Record<number, number>> = { 0: 0, 132: 1, 133: 2, 134: 4, 135: 5, 136: 3 };
+const FAILURE = 0x80;
+
 export interface RawDeviceOptions {
   /** `mqtt://host:port` of the service; also `mqtts`, `ws` and `wss`. */
   url: string;
   deviceId: string;
   credential?: string;
   clean?: boolean;
+  /** The protocol level of all packets; 4 is MQTT 3.1.1. Without it, that of the run, with the codes of 3.1.1. */
+  level?: 4 | 5;
   /** The trusted authorities, and the client certificate. */
   tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'session'>;
   /** Overrides of the CONNECT packet. */
@@ -53,11 +61,13 @@ export async function openRawDevice({
   deviceId,
   credential,
   clean = false,
+  level: asked,
   tls = {},
   connect: overrides,
 }: RawDeviceOptions) {
+  const level = asked ?? USUAL_LEVEL;
   const socket = openSocket(url, tls);
-  const parser = mqttPacket.parser();
+  const parser = mqttPacket.parser({ protocolVersion: level });
   const arrived: Packet[] = [];
   let waiting: { cmd: string; resolve: (packet: never) => void; reject: (error: Error) => void }[] = [];
   const closed = Promise.withResolvers<void>();
@@ -89,7 +99,7 @@ export async function openRawDevice({
   });
 
   const send = (packet: Record<string, unknown>): void => {
-    socket.write(mqttPacket.generate(packet as unknown as Packet));
+    socket.write(mqttPacket.generate(packet as unknown as Packet, { protocolVersion: level }));
   };
   const next = <Cmd extends Packet['cmd']>(cmd: Cmd): Promise<Sent<Cmd>> => {
     const index = arrived.findIndex((packet) => packet.cmd === cmd);
@@ -114,21 +124,24 @@ export async function openRawDevice({
       send({
         cmd: 'connect',
         protocolId: 'MQTT',
-        protocolVersion: 4,
+        protocolVersion: level,
         clean,
         clientId: deviceId,
         keepalive: 0,
         ...(credential === undefined ? {} : { username: deviceId, password: Buffer.from(credential) }),
+        ...(asked === undefined && level === 5 && !clean && { properties: { sessionExpiryInterval: 3600 } }),
         ...overrides,
       });
-      return next('connack');
+      const connack = await next('connack');
+      return { ...connack, returnCode: connack.returnCode ?? RETURN_CODES[connack.reasonCode ?? 0] };
     },
 
     /** Sends SUBSCRIBE; resolves to the granted codes. */
     async subscribe(...topics: (string | { topic: string; qos: number })[]) {
       const subscriptions = topics.map((topic) => (typeof topic === 'string' ? { topic, qos: 1 } : topic));
       send({ cmd: 'subscribe', messageId: device.nextMessageId(), subscriptions });
-      return (await next('suback')).granted;
+      const { granted } = await next('suback');
+      return asked === undefined ? granted.map((code) => Math.min(Number(code), FAILURE)) : granted;
     },
 
     /** The next command, decoded; sends no PUBACK for it. */

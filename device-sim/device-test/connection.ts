@@ -60,13 +60,13 @@ export function openConnection(
       return isOpen;
     },
     send(...packets) {
-      if (isOpen) socket.write(Buffer.concat(packets.map(packetBytes)));
+      if (isOpen) socket.write(Buffer.concat(packets.map((packet) => packetBytes(packet))));
     },
     sendAndCut(...packets) {
       if (!isOpen) return;
       isOpen = false;
       byDevice = false;
-      socket.end(Buffer.concat(packets.map(packetBytes)));
+      socket.end(Buffer.concat(packets.map((packet) => packetBytes(packet))));
       const timer = setTimeout(() => socket.destroy(), FAREWELL_MILLISECONDS);
       socket.once('close', () => clearTimeout(timer));
     },

@@ -210,6 +210,7 @@ export function createFleet({
       ...(badNetworks && { conditions: networks.conditionsOf(member) }),
       ...(clocks && { clockError: clockErrorOf(clocks, seed, place, timers) }),
       clean,
+      level: settings.level,
       ...(createLink && { createLink }),
       connectAttempts,
       gate: pacer.turn,

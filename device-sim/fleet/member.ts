@@ -22,6 +22,8 @@ export interface GroupSettings {
   readonly absence?: Absence;
   /** The faults that devices of the group may have. */
   readonly faults?: readonly FaultRule[];
+  /** 5: the devices speak MQTT 5; without it 3.1.1. */
+  readonly level?: 5;
   /** The state of each device before its first command. */
   readonly equipment?: Partial<Equipment>;
   /** The calls, uploads and other events of these devices, which begin after they are connected. */

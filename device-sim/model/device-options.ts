@@ -94,6 +94,8 @@ export interface DeviceOptions {
   phase?: (() => string) | undefined;
   /** Makes the connection; by default the simulator's own client. */
   createLink?: (options: LinkOptions) => Link;
+  /** 5: the device speaks MQTT 5; without it 3.1.1. */
+  level?: 5 | undefined;
   /** Uses a clean session: the service forgets the session, and the device subscribes at each connection. */
   clean?: boolean;
   /** Bounds in milliseconds of the pause before the device reconnects (doubled each time); null: it stays offline. */

@@ -17,6 +17,18 @@ const REFUSALS = [
   'Not authorized',
 ];
 
+/** The return codes of MQTT 3.1.1 for the reason codes of a CONNACK of MQTT 5. */
+const OF_REASONS: Readonly<Record<number, number>> = { 0: 0, 132: 1, 133: 2, 134: 4, 135: 5, 136: 3 };
+
+/** The return code of a CONNACK of either version. */
+export const returnCodeOf = ({ returnCode, reasonCode = 0 }: { returnCode?: number; reasonCode?: number }): number =>
+  returnCode ?? OF_REASONS[reasonCode] ?? reasonCode;
+
+/** The session of a device of MQTT 5 that the service keeps, in seconds: for ever. */
+export const KEPT_SESSION = 0xffff_ffff;
+/** Codes of MQTT 5 from here on refuse. */
+export const REFUSES = 0x80;
+
 /** The MQTT connection of one device. It never reconnects by itself. */
 export interface Link {
   /** Whether the device is connected and subscribed, and not about to disconnect. */
@@ -86,6 +98,8 @@ export interface LinkOptions {
   /** Logs the device in over TLS instead of the credential. */
   certificate?: Certificate | undefined;
   clean: boolean;
+  /** 5: the device speaks MQTT 5; without it 3.1.1. */
+  level?: 5 | undefined;
   timers: Timers;
   /** The network of the device, if it may be bad, and its random numbers. */
   network?: { readonly conditions: ConditionsNow; readonly random: Random } | undefined;

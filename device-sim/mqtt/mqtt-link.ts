@@ -2,15 +2,27 @@ import type { IPublishPacket, Packet } from 'mqtt-packet';
 import { Addresses } from './addresses.ts';
 import { degraded } from './degraded-wire.ts';
 import { keepAliveSeconds } from './keep-alive.ts';
-import { isRefusal, LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
+import {
+  isRefusal,
+  KEPT_SESSION,
+  LISTENING,
+  type Link,
+  type LinkOptions,
+  REFUSES,
+  Refused,
+  returnCodeOf,
+} from './link.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
-import { packetBytes, type Rest, readPackets } from './packets.ts';
+import { type Level, packetBytes, type Rest, readPackets } from './packets.ts';
 import { type Wire, type WireEnd, wireTo } from './wire.ts';
 
 /** How long a disconnect waits for acknowledgements, and then for the service to close the socket. */
 const FAREWELL_MILLISECONDS = 2000;
 /** From opening the socket until connected and subscribed. */
 const OPENING_MILLISECONDS = 30_000;
+/** The reason code of a message above the rate, and the pause before it is sent again. */
+const TOO_MANY = 0x97;
+const AGAIN_MILLISECONDS = 1000;
 /** The part of the keep-alive after which a device pings. If nothing arrives between two pings, the connection is dead. */
 const PING_PART = 3 / 4;
 
@@ -22,6 +34,7 @@ class MqttLink implements Link, WireEnd {
   readonly #options: LinkOptions;
   readonly #addresses: Addresses;
   readonly #prefix: string;
+  readonly #level: Level;
   readonly #outbox = new Outbox();
   #state: State = 'closed';
   /** The credential of the device, and that of the present connection. */
@@ -35,6 +48,8 @@ class MqttLink implements Link, WireEnd {
   /** True while received messages are handled: messages that are published meanwhile are sent afterwards. */
   #reading = false;
   #subscription = { messageId: 0, sessionPresent: false };
+  /** The most messages without an acknowledgement that the service takes [MQTT-3.3.4-7]; MQTT 3.1.1 has no such bound. */
+  #most = Number.POSITIVE_INFINITY;
   /** True from a ping until anything arrives. If it is still true at the next ping, the connection is dead. */
   #pinged = false;
   /** Messages of this connection whose PUBACK waits for `release`. */
@@ -52,6 +67,7 @@ class MqttLink implements Link, WireEnd {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#level = options.level ?? 4;
     this.#addresses = new Addresses(options.url);
     wireTo(this.address); // throws if it is no URL
     this.#prefix = `devices/${options.deviceId}/`;
@@ -146,7 +162,8 @@ class MqttLink implements Link, WireEnd {
     this.#send({
       cmd: 'connect',
       protocolId: 'MQTT',
-      protocolVersion: 4,
+      protocolVersion: this.#level,
+      ...(this.#level === 5 && !clean && { properties: { sessionExpiryInterval: KEPT_SESSION } }),
       clean,
       keepalive: keepAliveSeconds(),
       clientId: deviceId,
@@ -183,7 +200,7 @@ class MqttLink implements Link, WireEnd {
 
   #packetsIn(bytes: Buffer): readonly Packet[] {
     try {
-      const { packets, rest } = readPackets(this.#rest, bytes);
+      const { packets, rest } = readPackets(this.#rest, bytes, this.#level);
       this.#rest = rest;
       return packets;
     } catch (error) {
@@ -193,7 +210,7 @@ class MqttLink implements Link, WireEnd {
   }
 
   #send(packet: Packet): void {
-    if (this.#wire && !this.#frozen && !this.#wire.write(packetBytes(packet))) this.#full = true;
+    if (this.#wire && !this.#frozen && !this.#wire.write(packetBytes(packet, this.#level))) this.#full = true;
   }
 
   #sendMessage(messageId: number, { topic, payload }: Outgoing, dup: boolean): void {
@@ -202,7 +219,7 @@ class MqttLink implements Link, WireEnd {
 
   /** Writes as many waiting messages as the socket takes. */
   #flush(): void {
-    while (this.online && !this.#frozen && !this.#reading && !this.#full) {
+    while (this.online && !this.#frozen && !this.#reading && !this.#full && this.#outbox.unanswered < this.#most) {
       const next = this.#outbox.next();
       if (!next) return;
       this.#sendMessage(next.messageId, next.message, false);
@@ -271,18 +288,34 @@ class MqttLink implements Link, WireEnd {
     if (this.#state === 'opening') {
       // CONNACK must be the first packet [MQTT-3.2.0-1].
       if (packet.cmd !== 'connack') this.#fail(new Error(`the service began with ${packet.cmd}`));
-      else if (packet.returnCode) this.#fail(new Refused(packet.returnCode));
-      else this.#accepted(packet.sessionPresent);
+      else if (returnCodeOf(packet)) this.#fail(new Refused(returnCodeOf(packet)));
+      else {
+        this.#most = packet.properties?.receiveMaximum ?? Number.POSITIVE_INFINITY;
+        this.#accepted(packet.sessionPresent);
+      }
     } else if (packet.cmd === 'publish') this.#receive(packet);
     else if (packet.cmd === 'puback') {
-      this.#outbox.acknowledged(packet.messageId ?? 0)?.done();
+      this.#acknowledged(packet.messageId ?? 0, packet.reasonCode);
       if (this.#outbox.size === 0) this.#quiet();
     } else if (packet.cmd === 'suback') {
       const { messageId, sessionPresent } = this.#subscription;
       if (this.#state !== 'subscribing' || packet.messageId !== messageId) return;
-      if (packet.granted.some((code) => code === 0x80)) this.#fail(new Error('the service refused a subscription'));
+      if (packet.granted.some((code) => Number(code) >= REFUSES))
+        this.#fail(new Error('the service refused a subscription'));
       else this.#becomeOnline(sessionPresent);
-    } else if (packet.cmd !== 'pingresp') this.#fail(new Error(`the service sent ${packet.cmd}`));
+    } else if (packet.cmd === 'disconnect' && this.#level === 5)
+      this.#fail(new Error(`the service ended the connection (0x${packet.reasonCode?.toString(16)})`));
+    else if (packet.cmd !== 'pingresp') this.#fail(new Error(`the service sent ${packet.cmd}`));
+  }
+
+  /** A message above the rate of the device was not carried out, so it is sent again, as another message. */
+  #acknowledged(messageId: number, reasonCode: number | undefined): void {
+    const message = this.#outbox.acknowledged(messageId);
+    if (reasonCode !== TOO_MANY || !message) message?.done();
+    else {
+      this.#outbox.add(message);
+      this.#options.timers.after(AGAIN_MILLISECONDS, () => this.#flush());
+    }
   }
 
   #receive({ topic, payload, qos, dup, messageId = 0 }: IPublishPacket): void {
@@ -350,5 +383,5 @@ class MqttLink implements Link, WireEnd {
   }
 }
 
-/** MQTT 3.1.1 on a plain socket, as section 2 of the contract demands. Throws at once if the URL is not valid. */
+/** MQTT 3.1.1, or 5, on a plain socket, as section 2 of the contract demands. Throws at once if the URL is not valid. */
 export const createLink = (options: LinkOptions): Link => new MqttLink(options);

@@ -26,6 +26,11 @@ export class Outbox {
     this.#waiting.push(message);
   }
 
+  /** The number of sent messages without their acknowledgement. */
+  get unanswered(): number {
+    return this.#sent.size;
+  }
+
   /** A packet id that is not in use [MQTT-2.3.1-2]. */
   freeId(): number {
     do this.#lastId = (this.#lastId % MOST_IDS) + 1;

@@ -1,7 +1,7 @@
 import { connect, type MqttClient } from 'mqtt';
 import { Addresses } from './addresses.ts';
 import { keepAliveSeconds } from './keep-alive.ts';
-import { LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
+import { KEPT_SESSION, LISTENING, type Link, type LinkOptions, REFUSES, Refused, returnCodeOf } from './link.ts';
 
 const FAREWELL_MILLISECONDS = 2000;
 const OPENING_MILLISECONDS = 30_000;
@@ -16,7 +16,7 @@ interface Outgoing {
 export const NOT_WITH_PACKAGE: readonly string[] = ['half-open', 'slow-reader', 'answers-before-puback'];
 
 /**
- * A connection made with the `mqtt` package, for MQTT 3.1.1. The package has other authors, so a mistake that the
+ * A connection made with the `mqtt` package, for MQTT 3.1.1 or 5. The package has other authors, so a mistake that the
  * broker and the simulator's own client have in common becomes visible with it. Each connection uses a new client of
  * the package; unacknowledged messages are published again on the next one.
  */
@@ -47,7 +47,9 @@ export function createPackageLink(options: LinkOptions): Link {
       if (!message) return;
       sent.add(message);
       client?.publish(prefix + message.topic, message.payload, { qos: 1 }, (error) => {
-        if (error || !sent.delete(message)) return;
+        // A PUBACK of MQTT 5 that refuses is one nevertheless: the service has told what is wrong.
+        const isAnswered = !error || (error as { code?: unknown }).code !== undefined;
+        if (!isAnswered || !sent.delete(message)) return;
         message.done();
         if (inFlight() === 0) quiet();
       });
@@ -68,7 +70,7 @@ export function createPackageLink(options: LinkOptions): Link {
     const topics = LISTENING.map((name) => prefix + name);
     mine.subscribe(topics, { qos: 1 }, (error, granted) => {
       if (mine !== client || state !== 'opening') return;
-      if (error || granted?.some(({ qos }) => qos === 128)) {
+      if (error || granted?.some(({ qos }) => qos >= REFUSES)) {
         fail(mine, error ?? new Error('the service refused a subscription'));
       } else online(sessionPresent);
     });
@@ -118,7 +120,8 @@ export function createPackageLink(options: LinkOptions): Link {
       username: deviceId,
       ...(credential !== undefined && { password: Buffer.from(credential) }),
       ...options.certificate,
-      protocolVersion: 4,
+      protocolVersion: options.level ?? 4,
+      ...(options.level === 5 && !clean && { properties: { sessionExpiryInterval: KEPT_SESSION } }),
       clean,
       keepalive: keepAliveSeconds(),
       connectTimeout: OPENING_MILLISECONDS,
@@ -131,7 +134,10 @@ export function createPackageLink(options: LinkOptions): Link {
       subscribe(mine, sessionPresent);
     });
     mine.on('error', (error: Error & { code?: number | string }) => {
-      const cause = typeof error.code === 'number' ? new Refused(error.code) : error;
+      const cause =
+        typeof error.code === 'number'
+          ? new Refused(returnCodeOf(options.level === 5 ? { reasonCode: error.code } : { returnCode: error.code }))
+          : error;
       reason = cause.message;
       fail(mine, cause);
     });

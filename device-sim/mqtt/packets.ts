@@ -6,13 +6,16 @@ const LARGEST_PACKET = 1024 * 1024;
 // Switches off a cache of the library: a buffer for each number up to 65,535, 13 MB that are never needed here.
 mqttPacket.writeToStream.cacheNumbers = false;
 
-// One parser for all connections. It only gets whole packets, so it keeps nothing between two of them.
-let parser = createParser();
+/** The protocol levels of MQTT 3.1.1 and 5. */
+export type Level = 4 | 5;
+
+// One parser of each level for all connections. It only gets whole packets, so it keeps nothing between two of them.
+const parsers = { 4: createParser(4), 5: createParser(5) };
 let parsed: Packet[] = [];
 let broken: Error | undefined;
 
-function createParser() {
-  const made = mqttPacket.parser({ protocolVersion: 4 });
+function createParser(protocolVersion: Level) {
+  const made = mqttPacket.parser({ protocolVersion });
   made.on('packet', (packet) => parsed.push(packet));
   made.on('error', (error) => {
     broken = error;
@@ -21,13 +24,13 @@ function createParser() {
 }
 
 /** Throws an Error if the packets break MQTT. */
-function parse(bytes: Buffer): void {
+function parse(bytes: Buffer, level: Level): void {
   try {
-    parser.parse(bytes);
+    parsers[level].parse(bytes);
     if (broken) throw broken;
   } catch (error) {
     // The parser stands in the middle of a packet, and would read the packets of another connection from there.
-    parser = createParser();
+    parsers[level] = createParser(level);
     throw error;
   }
 }
@@ -55,9 +58,9 @@ export type Rest = Buffer | undefined;
 
 /**
  * The whole packets in the bytes that arrived. Payloads are views of `bytes`, valid until it is used again. Throws an
- * Error that names the breach of MQTT 3.1.1.
+ * Error that names the breach of MQTT.
  */
-export function readPackets(rest: Rest, bytes: Buffer): { packets: readonly Packet[]; rest: Rest } {
+export function readPackets(rest: Rest, bytes: Buffer, level: Level = 4): { packets: readonly Packet[]; rest: Rest } {
   const all = rest ? Buffer.concat([rest, bytes]) : bytes;
   let end = 0;
   for (let length = packetLength(all, end); length !== undefined && end + length <= all.length; ) {
@@ -66,8 +69,9 @@ export function readPackets(rest: Rest, bytes: Buffer): { packets: readonly Pack
   }
   parsed = [];
   broken = undefined;
-  if (end > 0) parse(end === all.length ? all : all.subarray(0, end));
+  if (end > 0) parse(end === all.length ? all : all.subarray(0, end), level);
   return { packets: parsed, rest: end === all.length ? undefined : Buffer.from(all.subarray(end)) };
 }
 
-export const packetBytes = (packet: Packet): Buffer => mqttPacket.generate(packet);
+export const packetBytes = (packet: Packet, level: Level = 4): Buffer =>
+  mqttPacket.generate(packet, { protocolVersion: level });

@@ -117,6 +117,7 @@ export function devicesOf(group: file.Group) {
     model: group.model ?? 'SIM-1',
     tags: group.tags ?? [],
     deviceTags: group.deviceTags ?? {},
+    ...(group.mqtt === 5 && { level: 5 as const }),
     equipment: equipmentOf(group),
     behaviour: behaviourOf(group.behaviour, delay),
     absence: { share: away, window },

@@ -33,12 +33,16 @@ t.test('a client identifier that is no deviceId is refused with 2', async (t) =>
   }
 });
 
-t.test('a protocol version other than 3.1 and 3.1.1 is refused with 1', async (t) => {
-  const world = await startWorld(t);
+t.test('a protocol version that is not spoken is refused with 1, and MQTT 5 with its own code', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'false' } });
   await world.createTenant();
   const device = await world.registerDevice();
-  const link = await world.open({ ...device, connect: { protocolVersion: 5 } });
-  t.equal((await link.login()).returnCode, 1);
+  const older = await world.open({ ...device, level: 4 });
+  older.socket.write(Buffer.from('100d00044d5154540202000a000170', 'hex'));
+  t.equal((await older.next('connack')).returnCode, 1);
+  const newer = await world.open({ ...device, level: 5 });
+  t.match(await newer.login(), { reasonCode: 0x84, sessionPresent: false });
+  await newer.closed;
 });
 
 t.test('a device subscribes to its own three topics and to nothing else', async (t) => {

@@ -29,7 +29,7 @@ t.test('a CONNECT that claims more than 4 KiB is cut off before a byte of it is 
 t.test('a message above 256 KiB is acknowledged and told with its id; above 4 MiB the connection ends', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
-  const { deviceId, link, path } = await world.activatedDevice(tenant);
+  const { deviceId, link, path } = await world.activatedDevice(tenant, { level: 4 });
   link.publish('status', `{"lang":"${'x'.repeat(200 * 1024)}"}`);
   link.puback(await link.next('publish')); // the language is too long
   await link.next('puback');
@@ -72,7 +72,7 @@ t.test('a message above 256 KiB is acknowledged and told with its id; above 4 Mi
 t.test('a long message that arrives in small pieces, with others around it, is passed in its place', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
-  const { link, deviceId } = await world.activatedDevice(tenant);
+  const { link, deviceId } = await world.activatedDevice(tenant, { level: 4 });
   const publish = (messageId: number, payload: string): Buffer =>
     mqttPacket.generate({
       cmd: 'publish',

@@ -78,10 +78,10 @@ t.test('a refused protocol version is told with the device that claims it', asyn
     }),
     Buffer.from(`101b00044d515454ff020000000f${Buffer.from(device.deviceId.slice(0, 15)).toString('hex')}`, 'hex'),
   ];
-  for (const bytes of connects) {
-    const link = await world.open(device);
+  for (const [number, bytes] of connects.entries()) {
+    const link = await world.open({ ...device, level: number === 0 ? 5 : 4 });
     link.socket.write(bytes);
-    t.equal((await link.next('connack')).returnCode, 1);
+    t.match(await link.next('connack'), number === 0 ? { reasonCode: 0x84 } : { returnCode: 1 });
     await link.closed;
   }
   world.clock.advance(1_000);
@@ -90,4 +90,6 @@ t.test('a refused protocol version is told with the device that claims it', asyn
   const refused = entries.filter(({ kind }: { kind: string }) => kind === 'refused');
   t.equal(refused.length, 2);
   t.match(refused[0], { connection: { reason: 'protocol_version', address: /./, transport: 'mqtt' } });
+  const counted = (await world.service.metrics.mqttRefused.get()).values;
+  t.equal(counted.find(({ labels }) => labels.reason === 'protocol_version')?.value, 2);
 });

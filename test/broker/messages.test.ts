@@ -320,7 +320,7 @@ t.test('an ack of QoS 0 and one of QoS 2 settle as well, and a repeated QoS 2 pa
 t.test('devices cannot retain', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
-  const { deviceId, link } = await world.activatedDevice(tenant);
+  const { deviceId, link } = await world.activatedDevice(tenant, { level: 4 });
   link.publish('status', {}, { retain: true });
   await link.next('puback');
   await link.subscribe(`devices/${deviceId}/commands`);

@@ -27,7 +27,7 @@ t.test('a command that is claimed and not written yet is not published when its 
     epoch: undefined,
     publish: ({ transactionId }: { transactionId: number }) => void written.push(transactionId),
   };
-  const connection = createConnectionState(link);
+  const connection = createConnectionState(link, 16);
   const { dispatch } = createDispatching({
     clock,
     metrics: createMetrics(),
@@ -49,6 +49,7 @@ t.test('a command that is claimed and not written yet is not published when its 
     createdAt: 0,
     updatedAt: 0,
     answerWithin: null,
+    expiresAt: null,
     traceparent: null,
   };
   dispatch(connection, { ...due, transactionId: 1, rolloutId: 'held' });

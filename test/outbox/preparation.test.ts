@@ -29,6 +29,7 @@ t.test('a connection that lasts for years keeps no memory of prepared commands',
     createdAt: 0,
     updatedAt: 0,
     answerWithin: null,
+    expiresAt: null,
     rolloutId: null,
     traceparent: null,
   };

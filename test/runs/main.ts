@@ -21,6 +21,7 @@ const HELP = `npm test -- [options] [FILE, FOLDER or GROUP ...]
   --suite S  service (usual): the service by itself; journeys: a user's way through the browser, the guides, the demo and
              the device simulator, and simulated worlds; all: both
   --postgres tests that use the embedded database use PostgreSQL instead, where it is installed
+  --mqtt-5   devices of tests that ask for no version of MQTT speak 5
   --jobs N   processes that run at a time (one more than there are processors, at most ${MOST})
 
 Groups: ${Object.keys(GROUPS).join(', ')}
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     suite: { type: 'string', default: 'service' },
     jobs: { type: 'string' },
     postgres: { type: 'boolean', default: false },
+    'mqtt-5': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -40,6 +42,7 @@ if (values.help) {
   process.exit(0);
 }
 if (values.postgres) process.env['LAPEL_TEST_DATABASE'] = 'postgres';
+if (values['mqtt-5']) process.env['LAPEL_TEST_MQTT'] = '5';
 const jobs = Number(values.jobs ?? Math.min(availableParallelism() + 1, MOST));
 const unknown = positionals.find((name) => !(name in GROUPS || existsSync(name)));
 const suite = (SUITES as Record<string, readonly (readonly string[])[] | undefined>)[values.suite];

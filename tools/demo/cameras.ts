@@ -68,6 +68,7 @@ export function createCamera(index: number, account: DeviceAccount, url: string,
     url,
     // The widely used MQTT client, which is not the simulator's own.
     createLink: createPackageLink,
+    ...(index % 2 === 1 && { level: 5 as const }),
     reconnect: { min: 100, max: 2000 },
     seed: index + 1,
     ...manners,

@@ -32,8 +32,6 @@ export interface ClaimingParts {
   /** Rises with each release of a rollout. */
   releases(): number;
   ownership: Pick<DeviceOwnership, 'look' | 'lost'>;
-  /** The most unacknowledged commands of a device. */
-  window: number;
   /** Called when a command was claimed and its attempt is committed. */
   dispatch(connection: ConnectionState, due: Due): void;
   close(connection: ConnectionState): void;
@@ -46,7 +44,7 @@ export interface ClaimingParts {
  * the lock of the device.
  */
 export function createClaiming(parts: ClaimingParts) {
-  const { database, clock, findDue, countAttempt, claimCancel, dueCancels, ownership, window, dispatch, close } = parts;
+  const { database, clock, findDue, countAttempt, claimCancel, dueCancels, ownership, dispatch, close } = parts;
 
   /**
    * Whether this is still the device's current connection. If the device has a newer one, the outbox closes its state
@@ -182,11 +180,11 @@ export function createClaiming(parts: ClaimingParts) {
           if (connection.cursor === 0) await parts.storePubacks(unit, deviceId);
           const looked = ownership.look(unit, deviceId, connection.cursor);
           // A device that has had commands on this connection probably has another, so both reads are one round trip.
-          const free = window - connection.inFlight;
+          const free = connection.window - connection.inFlight;
           const isLikely = database.roundTrips && connection.cursor > 0 && free > 0;
           const [owner, found] = isLikely ? await inOneGo(looked, find(free)) : [await looked];
           // Places that answers have freed during the read are for the next claim.
-          const room = found ? free : window - connection.inFlight;
+          const room = found ? free : connection.window - connection.inFlight;
           if (!connection.open || room <= 0 || !isOurs(unit, connection, owner)) return;
           if (connection.looksForCancels) await lookForCancels(unit, connection);
           const cancels = await claimCancels(unit, connection, room);

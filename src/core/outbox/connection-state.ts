@@ -1,5 +1,6 @@
 import type { Span } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { Due } from './due.ts';
 
 /** A command in the form that is sent: the schema mqtt/command. */
 export interface Command {
@@ -21,14 +22,18 @@ export interface DeviceLink {
   epoch: number | undefined;
   /**
    * Writes one command. `acknowledged` runs at most once, at its PUBACK. With a subscription of QoS 0 there is none, and
-   * `written` runs instead: nothing is known of the device before its acknowledgement.
+   * `written` runs instead: nothing is known of the device before its acknowledgement. `due` is the row of the command.
    */
-  publish(command: Command, acknowledged: () => void, written: () => void): void;
+  publish(command: Command, acknowledged: () => void, written: () => void, due: Due): void;
+  /** The most unacknowledged commands that the device takes at a time; the usual number without it. */
+  window?: number | undefined;
 }
 
 /** The state that the outbox keeps in memory for each connection. */
 export interface ConnectionState {
   readonly link: DeviceLink;
+  /** The most unacknowledged commands. */
+  readonly window: number;
   /** The last transactionId that was published, or claimed to be published, on this connection. */
   cursor: number;
   /** Whether the database may hold due commands after the cursor. */
@@ -81,8 +86,9 @@ export interface ConnectionState {
 }
 
 /** The state of a new connection: its cursor is 0, so that all unfinished transactions are sent. */
-export const createConnectionState = (link: DeviceLink): ConnectionState => ({
+export const createConnectionState = (link: DeviceLink, usualWindow: number): ConnectionState => ({
   link,
+  window: link.window ?? usualWindow,
   cursor: 0,
   backlog: true,
   cancelled: new Set(),

@@ -98,9 +98,10 @@ export function createDispatching(parts: DispatchingParts) {
       }
       received(connection, slot);
     };
-    connection.link.publish(command, acknowledged, () => {
+    const written = (): void => {
       if (connection.open) received(connection, slot);
-    });
+    };
+    connection.link.publish(command, acknowledged, written, due);
   }
 
   function remember(connection: ConnectionState, transactionId: number): void {

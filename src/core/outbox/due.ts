@@ -13,6 +13,8 @@ export interface Due {
   updatedAt: Micros;
   /** Seconds from the delivery in which the device must answer; null: any time. */
   answerWithin: number | null;
+  /** The time until which the command must be delivered; null: any time. */
+  expiresAt: Micros | null;
   /** The rollout that made the command; null without one. */
   rolloutId: string | null;
   /** 1: the rollout holds its undelivered commands back, so this one must not be published now. */

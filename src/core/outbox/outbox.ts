@@ -16,7 +16,7 @@ import type { Due } from './due.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
 
 interface Parts
-  extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'rolledBack' | 'ownership' | 'releases'>,
+  extends Omit<ClaimingParts, 'dispatch' | 'close' | 'rolledBack' | 'ownership' | 'releases'>,
     Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'held'> {
   log: Log;
   metrics: Metrics;
@@ -26,7 +26,7 @@ interface Parts
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
   /** The first due command of a device after a transactionId, by its transactionId. */
   firstDue(sql: Sql, deviceId: string, after: number, now: Micros): Promise<number | undefined>;
-  /** The most unacknowledged commands of a device. */
+  /** The most unacknowledged commands of a device that says no other number. */
   window?: number;
 }
 
@@ -77,7 +77,6 @@ export function createOutbox(parts: Parts) {
   let releases = 0;
   const { claimOnce, isOurs } = createClaiming({
     ...parts,
-    window,
     dispatch,
     close,
     rolledBack: pump,
@@ -90,7 +89,7 @@ export function createOutbox(parts: Parts) {
 
   function pump(connection: ConnectionState): void {
     if (stopped || !connection.open || connection.claiming || !hasBacklog(connection)) return;
-    if (connection.inFlight >= window) {
+    if (connection.inFlight >= connection.window) {
       metrics.commandsHeld.inc();
       return;
     }
@@ -122,7 +121,7 @@ export function createOutbox(parts: Parts) {
 
   function reserveOn(unit: UnitOfWork, connection: ConnectionState | undefined, waits: boolean): Slot | undefined {
     if (!connection) return undefined;
-    if (waits || hasBacklog(connection) || connection.inFlight >= window) {
+    if (waits || hasBacklog(connection) || connection.inFlight >= connection.window) {
       connection.backlog = true;
       unit.onCommit(() => pump(connection));
       return undefined;
@@ -164,8 +163,8 @@ export function createOutbox(parts: Parts) {
 
   /** On several nodes, other looks find what a lost announcement has left (`found`). */
   async function overlooked(connection: ConnectionState): Promise<number | undefined> {
-    const { link, cursor, open, claiming, inFlight, turns } = connection;
-    if (database.shared || !open || claiming || turns > 0 || inFlight >= window || hasBacklog(connection))
+    const { link, window: room, cursor, open, claiming, inFlight, turns } = connection;
+    if (database.shared || !open || claiming || turns > 0 || inFlight >= room || hasBacklog(connection))
       return undefined;
     return parts.firstDue(database.read, link.deviceId, cursor, clock.now());
   }
@@ -212,7 +211,7 @@ export function createOutbox(parts: Parts) {
     open(link: DeviceLink): () => void {
       const former = connections.get(link.deviceId);
       if (former) close(former);
-      const connection = createConnectionState(link);
+      const connection = createConnectionState(link, window);
       connections.set(link.deviceId, connection);
       pump(connection);
       return () => close(connection);

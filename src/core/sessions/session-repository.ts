@@ -71,10 +71,15 @@ export async function hasSession(sql: Sql, clientId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS one FROM sessions WHERE client_id = ?', clientId)) !== undefined;
 }
 
-/** Deletes the session with all its data [MQTT-3.1.2-6]. */
-export function deleteSession(unit: UnitOfWork, clientId: string): void {
+/** Deletes a session without its messages of QoS 2 and its will, which belong to the connection as well. */
+export function detachSession(unit: UnitOfWork, clientId: string): void {
   unit.later('DELETE FROM sessions WHERE client_id = ?', [clientId]);
   deleteSubscriptions(unit, clientId);
+}
+
+/** Deletes the session with all its data [MQTT-3.1.2-6]. */
+export function deleteSession(unit: UnitOfWork, clientId: string): void {
+  detachSession(unit, clientId);
   deleteIncomingPackets(unit, clientId);
   unit.later('DELETE FROM wills WHERE client_id = ?', [clientId]);
 }

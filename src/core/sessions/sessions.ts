@@ -63,6 +63,10 @@ export function createSessions({ database, clock }: Parts) {
     end: (clientId: string, fence?: Fence): Promise<void> =>
       write((unit) => repository.deleteSession(unit, clientId), clientId, fence),
 
+    /** Deletes what is stored of a session whose connection goes on: it ends with the connection, however that ends. */
+    detach: (clientId: string, fence?: Fence): Promise<void> =>
+      write((unit) => repository.detachSession(unit, clientId), clientId, fence),
+
     /** Deletes a device's session in the unit of work that removes the device. */
     remove: async (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
 

@@ -10,7 +10,7 @@ type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters,
   CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status,
   attempts, created_at AS "createdAt", updated_at AS "updatedAt", answer_within AS "answerWithin",
-  rollout_id AS "rolloutId", traceparent`;
+  expires_at AS "expiresAt", rollout_id AS "rolloutId", traceparent`;
 // A command whose time has passed is not published again, even if it could not be ended yet.
 const IN_TIME = '(ends_at IS NULL OR ends_at > ?)';
 // A rollout that bounds its unfinished devices holds a command until it has a place.

@@ -242,6 +242,7 @@ export function createSubmission({
           status: 'queued',
           updatedAt: createdAt,
           answerWithin: stored.answerWithin,
+          expiresAt: stored.expiresAt,
           rolloutId,
         });
       };

@@ -17,6 +17,7 @@ interface InnerClient {
   conn: Duplex;
   subscriptions: Record<string, { qos: number } | undefined>;
   will: unknown;
+  clean: boolean;
   closed: boolean;
   resume(): void;
   _authorized: boolean;
@@ -84,6 +85,18 @@ export function dropWill(client: Client): void {
   ofClient(client).will = null;
 }
 
+const ignored = (): void => undefined;
+
+/** Lets the will of a client be published when its connection ends, also after its DISCONNECT. */
+export function keepWill(client: Client): void {
+  Object.defineProperty(ofClient(client), '_disconnected', { get: () => false, set: ignored });
+}
+
+/** Makes the session of a client end with its connection. */
+export function makeClean(client: Client): void {
+  ofClient(client).clean = true;
+}
+
 /**
  * Writes a packet to the connection of a client, without Aedes, which makes several copies and writes of a packet.
  * `written` is called when it was written, or with an error when the client does not read: Aedes then ends the
@@ -94,6 +107,14 @@ export function writePacket(client: Client, bytes: Buffer, written: (error?: Err
   if (!inner.conn.writable) setImmediate(written, new Error('the connection is closed'));
   else if (inner.conn.write(bytes)) setImmediate(written);
   else inner.waitForDrain(written);
+}
+
+/** The most levels of a topic that Aedes accepts; it ends the connection for a topic with more. */
+const DEEPEST_TOPIC = 100;
+
+/** Aedes would end the connection for a topic with too many levels. The shortened one is dropped as a foreign topic. */
+export function limitLevels(packet: PublishPacket): void {
+  if (packet.topic.length > DEEPEST_TOPIC) packet.topic = packet.topic.split('/', DEEPEST_TOPIC).join('/');
 }
 
 /** Milliseconds after the end of a keep-alive interval in which packets that came before it are still read. */

@@ -37,7 +37,7 @@ interface Parts {
   /** The client certificate; undefined without one. */
   certificateOf(client: Client): Omit<Certificate, 'raw'> | undefined;
   /** Opens the session of the device, and repeats the check `standing` in the same unit of work. */
-  openSession(deviceId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing>;
+  openSession(client: Client, standing: (sql: Seen) => Promise<Standing>): Promise<Standing>;
   /**
    * In a cluster, used instead of `openSession`: ends the connection of the device to any other node, and repeats the
    * check `standing` in the same unit of work.
@@ -159,7 +159,7 @@ export function createAuthentication(parts: Parts) {
       await closeClient(registeredClient(broker, client.id), 'replaced'); // an older connection of the same device must be closed [MQTT-3.1.4-2]
       const check = (sql: Seen): Promise<Standing> => standing(client, password, sql);
       if (enter) refused = refusalOf(await enter(client, check), client, password);
-      else if (client.clean === false) refused = refusalOf(await openSession(client.id, check), client, password);
+      else if (client.clean === false) refused = refusalOf(await openSession(client, check), client, password);
       if (refused) return;
       if (client.closed) return;
       // The lock is held until Aedes has finished its work for this login, even if the connection has ended meanwhile.

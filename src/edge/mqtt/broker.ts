@@ -36,6 +36,7 @@ import { createDeafConnections } from './deaf-connections.ts';
 import { createDeviceConnections, type Origin } from './device-connections.ts';
 import { createDeviceEpochs } from './device-epochs.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
+import { createFront } from './five/front.ts';
 import { followClients } from './follow-clients.ts';
 import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
 import { createListeners } from './listeners.ts';
@@ -46,7 +47,7 @@ import { createOutbound } from './outbound.ts';
 import { createPacketGuard } from './packet-guard.ts';
 import { createPersistence, fromStored } from './persistence.ts';
 import { createSubacks } from './suback.ts';
-import { isGranted, topicOf } from './topics.ts';
+import { isGranted, isUsable, topicOf } from './topics.ts';
 import { createWaitingMessages } from './waiting-messages.ts';
 
 export interface BrokerParts {
@@ -89,6 +90,8 @@ export interface BrokerParts {
   loginSeconds: number;
   /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
   messageRate: number;
+  /** The setting LAPEL_MQTT_5. */
+  speaksFive: boolean;
   /** The setting LAPEL_DEVICE_CERTIFICATES. */
   deviceCertificates: boolean;
   /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
@@ -111,7 +114,7 @@ export type Broker = Awaited<ReturnType<typeof createBroker>>;
  */
 export async function createBroker(parts: BrokerParts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
-  const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
+  const outbound = createOutbound({ watch, ownerOf: parts.ownerOf, mannerOf: (client) => front.of(client)?.manner });
   const persistence = createPersistence({
     sessions,
     allows: isGranted,
@@ -122,9 +125,11 @@ export async function createBroker(parts: BrokerParts) {
     fenceOf: (client) => epochs.of(client)?.fence,
   });
   const { takeover } = parts;
+  const usableOf = (client: Client): typeof isUsable => (front.isNew(client) ? () => false : isUsable);
   const epochs = createDeviceEpochs({
     takeover,
     carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
+    usableOf,
     leaves: (client) => devices.because(client, 'elsewhere'),
   });
   const logLimit = createLogLimit({ clock });
@@ -138,6 +143,8 @@ export async function createBroker(parts: BrokerParts) {
     connectionLog: parts.connectionLog,
     contested: createContestedIdentities({ clock, log, metrics }),
     deafSince: (client) => deaf.since(client),
+    ends: (client, reason, detail) => front.ends(client, reason, detail),
+    isFive: (client) => front.of(client) !== undefined,
     registered: (deviceId) => registeredClient(broker, deviceId),
   });
   const deaf = createDeafConnections({
@@ -154,7 +161,7 @@ export async function createBroker(parts: BrokerParts) {
     metrics,
     authenticate,
     certificateOf: (client) => devices.originOf(client)?.certificate,
-    openSession: persistence.openSession,
+    openSession: (client, standing) => persistence.openSession(client.id, usableOf(client), standing),
     enter: takeover && epochs.enter,
     turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     ending: (client, reason) => devices.because(client, reason),
@@ -169,7 +176,9 @@ export async function createBroker(parts: BrokerParts) {
   });
   const subacks = createSubacks();
   function sendAnswer(client: Client, kind: 'responses' | 'errors', answer: object): void {
-    const sent = outbound.answer(client, topicOf(client.id, kind), JSON.stringify(answer));
+    const payload = JSON.stringify(answer);
+    const topic = topicOf(client.id, kind);
+    const sent = front.of(client)?.fits(topic, () => payload) !== false && outbound.answer(client, topic, payload);
     if (!sent) metrics.mqttRefused.inc({ reason: 'answers' });
   }
   const exactlyOnce = createExactlyOnce({
@@ -194,6 +203,16 @@ export async function createBroker(parts: BrokerParts) {
     fenceOf: (client) => epochs.of(client)?.fence,
     respond: (client, answer) => sendAnswer(client, 'responses', answer),
     reject: (client, answer) => sendAnswer(client, 'errors', answer),
+    told: (client, packet, told) => front.told(client, packet, told),
+    refusesAlone: (client) => front.of(client) !== undefined,
+  });
+  const front = createFront({
+    clock,
+    log,
+    published: inbound.authorizePublish,
+    released: exactlyOnce.released,
+    endSession: (client) => sessions.end(client.id, epochs.of(client)?.fence),
+    detachSession: (client) => sessions.detach(client.id, epochs.of(client)?.fence),
   });
 
   const broker = await Aedes.createBroker({
@@ -204,7 +223,7 @@ export async function createBroker(parts: BrokerParts) {
     maxInflightInbound: MOST_UNRELEASED,
     preConnect: authentication.preConnect,
     authenticate: authentication.authenticate,
-    authorizePublish: inbound.authorizePublish,
+    authorizePublish: front.published,
     authorizeSubscribe(client, subscription, callback) {
       // Aedes restores a session even after the connection has ended, and then waits for ever; an error stops it.
       if (client.closed) return callback(new Error('the connection has ended'));
@@ -223,23 +242,28 @@ export async function createBroker(parts: BrokerParts) {
 
   const openLinks = createOpenLinks({
     commands: (client) =>
-      open({
-        deviceId: client.id,
-        epoch: epochs.of(client)?.epoch,
-        publish(command, acknowledged, written) {
-          inbound.sent(client.id);
-          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged, written);
-        },
-      }),
+      open(
+        front.commandsOf(client, {
+          deviceId: client.id,
+          epoch: epochs.of(client)?.epoch,
+          publish(command, acknowledged, written, _due, about) {
+            inbound.sent(client.id);
+            const payload = JSON.stringify(command);
+            outbound.publish(client, topicOf(client.id, 'commands'), payload, acknowledged, written, about);
+          },
+        }),
+      ),
     responses: (client) =>
-      parts.openResponses({
-        deviceId: client.id,
-        respond: (payload, acknowledged) =>
-          outbound.publish(client, topicOf(client.id, 'responses'), payload, acknowledged),
-      }),
+      parts.openResponses(
+        front.responsesOf(client, {
+          deviceId: client.id,
+          respond: (payload, acknowledged) =>
+            outbound.publish(client, topicOf(client.id, 'responses'), payload, acknowledged),
+        }),
+      ),
   });
 
-  followClients({ broker, log, devices, openLinks, deaf, subacks });
+  followClients({ broker, log, devices, openLinks, deaf, ready: front.ready, subacks });
 
   const guard = createPacketGuard({
     clock,
@@ -252,6 +276,7 @@ export async function createBroker(parts: BrokerParts) {
     isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
+    five: parts.speaksFive ? front : undefined,
     unknownVersion(client, deviceId) {
       const { accepted, transport = '' } = devices.originOf(client) ?? {};
       parts.connectionLog.refused(deviceId, 'protocol_version', { address: accepted?.remoteAddress ?? '', transport });
@@ -261,7 +286,10 @@ export async function createBroker(parts: BrokerParts) {
     published: inbound.authorizePublish,
     loginEnded: authentication.loginEnded,
     silent: (client) => devices.because(client, 'keep_alive'),
-    disconnects: (client) => devices.because(client, 'disconnected'),
+    disconnects(client) {
+      devices.because(client, 'disconnected');
+      front.disconnects(client);
+    },
     ending(client, reason) {
       devices.because(client, 'protocol', reason);
       openLinks.close(client);
@@ -356,7 +384,10 @@ export async function createBroker(parts: BrokerParts) {
       waitingMessages.end();
       await inbound.idle();
       devices.stopping();
-      for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish all wills
+      for (const client of registeredClients(broker)) {
+        dropWill(client); // broker.close() would publish all wills
+        front.stops(client, takeover !== undefined);
+      }
       await new Promise<void>((resolve) => broker.close(() => resolve()));
       connections.destroy();
       await inbound.idle();

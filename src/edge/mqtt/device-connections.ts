@@ -32,12 +32,16 @@ interface Parts {
   contested: ReturnType<typeof createContestedIdentities>;
   /** Since when a connection has no subscription to its commands; null when it has one, or had no time to subscribe. */
   deafSince(client: Client): number | null;
+  /** Called with the reason before a connection ends; the first one counts. */
+  ends(client: Client, reason: EndReason, detail?: string): void;
+  /** Whether a connection is one of MQTT 5, which Aedes takes for one of 3.1.1. */
+  isFive(client: Client): boolean;
   /** The client that Aedes has registered for a device; its login may still be running. */
   registered(deviceId: string): Client | undefined;
 }
 
 /** The protocol versions by the level in CONNECT [MQTT-3.1.2-2]. */
-const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
+const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1' };
 
 /** Keeps the connections of devices to this node, with the times of their logins. */
 export function createDeviceConnections(parts: Parts) {
@@ -89,6 +93,7 @@ export function createDeviceConnections(parts: Parts) {
     /** Remembers why a connection is about to end; the first reason counts. */
     because(client: Client, reason: EndReason, detail?: string): void {
       if (reasons.has(client)) return;
+      parts.ends(client, reason, detail);
       const isReplaced = reason === 'replaced' || reason === 'elsewhere';
       const contest = isReplaced
         ? contested.replaced(client.id, origins.get(client)?.accepted.remoteAddress ?? '')
@@ -133,7 +138,7 @@ export function createDeviceConnections(parts: Parts) {
         address: origin.accepted.remoteAddress,
         transport: origin.transport,
         keepAliveSeconds,
-        protocol: LEVELS[level] ?? null,
+        protocol: parts.isFive(client) ? '5' : (LEVELS[level] ?? null),
         isPersistent: client.clean === false,
         subscriptions: Object.keys(subscriptionsOf(client)),
         withoutCommandsSince: parts.deafSince(client),

@@ -2,6 +2,7 @@ import type { Client } from 'aedes';
 import type { Metrics } from '../../metrics.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
+import { Refusal } from './guard-parts.ts';
 
 /** The most QoS 2 messages of a device that the service has received, but the device has not released with PUBREL. */
 export const MOST_UNRELEASED = 100;
@@ -53,7 +54,7 @@ export function createExactlyOnce({ log, logLimit, metrics, storedIds }: Parts) 
     metrics.mqttRefused.inc({ reason: 'qos2' });
     const leftOut = logLimit(`qos2 ${deviceId}`, deviceId);
     if (leftOut !== undefined) log.warn({ deviceId, held, leftOut }, 'a device does not release its QoS 2 messages');
-    return new Error(`${held} messages of QoS 2 wait for their PUBREL`);
+    return new Refusal(`${held} messages of QoS 2 wait for their PUBREL`);
   }
 
   function forget({ outcomes, accepted }: Unreleased, messageId: number): void {

@@ -1,4 +1,4 @@
-import type { Aedes, Subscription } from 'aedes';
+import type { Aedes, Client, Subscription } from 'aedes';
 import type { Log } from '../../runtime/log.ts';
 import { onBrokerError, subscriptionsOf } from './aedes-internals.ts';
 import type { createDeafConnections } from './deaf-connections.ts';
@@ -12,14 +12,17 @@ interface Parts {
   devices: Pick<ReturnType<typeof createDeviceConnections>, 'loggedIn' | 'ended' | 'because'>;
   openLinks: ReturnType<typeof createOpenLinks>;
   deaf: Pick<ReturnType<typeof createDeafConnections>, 'check' | 'ended'>;
+  /** Called when a device has logged in, after it is one of the connected ones. */
+  ready(client: Client): void;
   subacks: Pick<ReturnType<typeof createSubacks>, 'answer'>;
 }
 
 /** Lets the service know, by the events of Aedes, when devices connect, subscribe, unsubscribe and leave. */
-export function followClients({ broker, log, devices, openLinks, deaf, subacks }: Parts): void {
+export function followClients({ broker, log, devices, openLinks, deaf, ready, subacks }: Parts): void {
   broker.on('clientReady', (client) => {
     if (client.closed) return;
     devices.loggedIn(client);
+    ready(client);
     openLinks.open(client, Object.keys(subscriptionsOf(client)));
     deaf.check(client);
   });

@@ -1,8 +1,39 @@
+import type { Duplex } from 'node:stream';
 import type { Client, PublishPacket, SubscribePacket } from 'aedes';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
+import type { packetFault } from './packet-rules.ts';
+
+/** A message was not carried out because of a bound. The same message may be carried out later. */
+export class Refusal extends Error {}
+
+/** Says that a message was not carried out and that the device has its answer, so the connection goes on. */
+export const ANSWERED = new Error('answered');
+
+/** A CONNECT of MQTT 5: its body is in `bytes` from `start` to `end`; `rest` is what has arrived behind it. */
+export interface FoundConnect {
+  bytes: Buffer;
+  start: number;
+  end: number;
+  rest: Buffer;
+}
+
+/** The parts of a connection of MQTT 5 that the guard uses in place of its own. */
+export interface Opened {
+  /** The CONNECT, as MQTT 3.1.1 has it. */
+  connect: Buffer;
+  /** Finds the fault of a packet. */
+  check: typeof packetFault;
+  published: GuardParts['published'];
+}
+
+/** A CONNECT of MQTT 5 that breaks the protocol, or asks for what is not available; with its answer. */
+export interface RefusedConnect {
+  connack: Buffer;
+  clause: string;
+}
 
 /** The parts of the rest of the edge that the guard of packets needs. */
 export interface GuardParts {
@@ -25,6 +56,8 @@ export interface GuardParts {
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
   awaitsPuback(client: Client, messageId: number): boolean;
+  /** Speaks MQTT 5 with devices; undefined when it is switched off. */
+  five?: { open(client: Client, conn: Duplex, found: FoundConnect): Opened | RefusedConnect } | undefined;
   /** Called when a CONNECT is refused for its protocol level; `deviceId` is the client id that it claims. */
   unknownVersion(client: Client, deviceId: string): void;
   /** True while a QoS 2 message of the client with this packet identifier is in work, or waits for its PUBREL. */

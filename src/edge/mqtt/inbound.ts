@@ -11,6 +11,7 @@ import type { LogLimit } from '../../runtime/log-limit.ts';
 import { BURST_SECONDS, type TokenBuckets } from '../../runtime/token-buckets.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
+import { Refusal } from './guard-parts.ts';
 import { createIdentities } from './identity.ts';
 import { createOutcomes } from './message-outcomes.ts';
 import { lengthBeforeCut } from './packet-bytes.ts';
@@ -73,6 +74,16 @@ interface Parts {
   respond(client: Client, answer: object): void;
   /** Publishes to the errors topic of the device what is wrong with its message. */
   reject(client: Client, answer: Rejection): void;
+  /** Called with what the errors topic tells. `code`: why the message was dropped; undefined when it was not. */
+  told?(client: Client, packet: PublishPacket, told: Told): void;
+  /** Whether each message of a connection that exceeds the rate is refused alone, with a reason code of its own. */
+  refusesAlone?(client: Client): boolean;
+}
+
+interface Told {
+  code?: string;
+  reason: string;
+  details: readonly Fault[];
 }
 
 const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event', requests: 'mqtt/request' } as const;
@@ -147,17 +158,20 @@ export function createInbound(parts: Parts) {
   function tell(
     client: Client | null,
     deviceId: string,
-    told: { topic: string; reason: string; details: readonly Fault[] },
+    { packet, ...told }: Told & { packet: PublishPacket },
     identity: object,
   ): void {
-    const { topic, reason, details } = { ...told, topic: shortTopic(told.topic) };
+    const { reason, details } = told;
+    const topic = shortTopic(packet.topic);
     const text = lineOf(reason);
     const leftOut = logLimit(`${deviceId} ${text}`, ownerOf(deviceId));
     if (leftOut !== undefined) {
       const faults = faultText(details.slice(0, 3)).slice(0, LONGEST_LINE);
       log.info({ deviceId, topic, reason, faults, ...identity, leftOut }, text);
     }
-    if (client) reject(client, { topic, reason, details: toldFaults(details), ...identity });
+    if (!client) return;
+    reject(client, { topic, reason, details: toldFaults(details), ...identity });
+    parts.told?.(client, packet, told);
   }
 
   /** Carries out a message, or reports its faults to the device. Rejects only for failures of the service. */
@@ -193,13 +207,13 @@ export function createInbound(parts: Parts) {
       if (isPart) metrics.mqttLeftOut.inc({ topic: kind });
       if (!isPart && !mended) return null;
       const reason: keyof typeof TAKEN = isPart ? 'parts of the message were left out.' : 'the message was repaired.';
-      tell(client, deviceId, { topic, reason, details: [...(mended ?? []), ...leftOut, ...further] }, identity());
+      tell(client, deviceId, { packet, reason, details: [...(mended ?? []), ...leftOut, ...further] }, identity());
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (NOT_ITS_FAULT.has(error.code)) throw thrown;
       metrics.mqttRejected.inc({ topic: kind });
       const details = [...(decoded?.mended ?? []), ...error.details];
-      tell(client, deviceId, { topic, reason: error.message, details }, identity());
+      tell(client, deviceId, { packet, code: error.code, reason: error.message, details }, identity());
     }
     return null;
   }
@@ -214,8 +228,9 @@ export function createInbound(parts: Parts) {
     const leftOut = logLimit(`${deviceId} publish`, ownerOf(deviceId));
     if (leftOut !== undefined)
       log.warn({ deviceId, topic, leftOut }, 'a device publishes to a topic that is not its own');
-    const { message: reason, details } = new DomainError('TOPIC_FOREIGN');
+    const { code, message: reason, details } = new DomainError('TOPIC_FOREIGN');
     if (client) reject(client, { topic, reason, details });
+    if (client) parts.told?.(client, packet, { code, reason, details });
     // Aedes will emit the message on one of the device's own topics, so nothing that listens to the foreign topic gets
     // it.
     packet.topic = topicOf(deviceId, 'status');
@@ -224,10 +239,14 @@ export function createInbound(parts: Parts) {
 
   /**
    * Refuses a message because the device exceeds its rate. All later messages of the connection are refused, too,
-   * because PUBACKs must not leave a gap [MQTT-4.6.0-2].
+   * because PUBACKs must not leave a gap [MQTT-4.6.0-2]; unless each has an answer of its own that says so.
    */
   async function refuseRate(client: Client | null): Promise<Error> {
-    if (client && !tooFast.has(client)) {
+    if (client && parts.refusesAlone?.(client) === true) {
+      const leftOut = logLimit(`${client.id} rate`, ownerOf(client.id));
+      if (leftOut !== undefined)
+        log.info({ deviceId: client.id, leftOut }, 'a message is refused: the device sends more than its rate permits');
+    } else if (client && !tooFast.has(client)) {
       tooFast.add(client);
       const leftOut = logLimit(`${client.id} rate`, ownerOf(client.id));
       if (leftOut !== undefined)
@@ -237,7 +256,7 @@ export function createInbound(parts: Parts) {
         );
     }
     metrics.mqttRefused.inc({ reason: 'rate' });
-    return new Error('more messages per second than a device may send');
+    return new Refusal('more messages per second than a device may send');
   }
 
   function outcomeFor(

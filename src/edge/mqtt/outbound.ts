@@ -20,26 +20,50 @@ interface ClientState {
   /** True when a listener for the end of the connection will set `waitingBytes` to 0. */
   isWatched: boolean;
   lastId: number;
+  readonly manner: Manner;
+}
+
+/** What MQTT 5 says of a message besides its topic and its text. */
+export interface About {
+  /** Seconds after which the device need not carry it out any more. */
+  expirySeconds?: number | undefined;
+  traceparent?: string | undefined;
+  /** Called when the device answers with a reason code that refuses it. */
+  refused?(reason: { code: number; text: string }): void;
+}
+
+/** Makes a PUBLISH; `about` is for versions that say more about a message. `messageId` 0 makes it QoS 0. */
+type MakePublish = (topic: string, payload: string, messageId: number, about?: About) => Buffer;
+
+/** How the publishes of a connection are written. */
+export interface Manner {
+  publishBytes: MakePublish;
+  /** The most answers without a PUBACK. */
+  mostAnswers: number;
 }
 
 // The most answers of one connection without a PUBACK. An answer is a message on the errors topic, or a response that
 // is not stored. Further answers wait, up to WAITING_BYTES of one connection and of all devices of one developer;
 // beyond that they are dropped.
-const PENDING_ANSWERS = 64;
+export const PENDING_ANSWERS = 64;
 const WAITING_BYTES = { connection: 64 * 1024, developer: 4 * 1024 * 1024 };
 const HIGHEST_ID = 65_535;
+/** The manner of MQTT 3.1.1. */
+const USUAL: Manner = { publishBytes, mostAnswers: PENDING_ANSWERS };
 
 interface Parts {
   watch: Watch;
   /** The developerId of a device; undefined while it is not known. */
   ownerOf(deviceId: string): string | undefined;
+  /** The manner of a connection; undefined for that of MQTT 3.1.1. */
+  mannerOf?(client: Client): Manner | undefined;
 }
 
 /**
  * Publishes to connected clients. It assigns the packet identifiers itself and finds by them the publish that a PUBACK
  * belongs to, because Aedes reports PUBACKs for persistent sessions only.
  */
-export function createOutbound({ watch, ownerOf }: Parts) {
+export function createOutbound({ watch, ownerOf, mannerOf = () => undefined }: Parts) {
   const states = new WeakMap<Client, ClientState>();
   /** Bytes of the answers that wait, by developer. */
   const ofDevelopers = createCounts();
@@ -52,7 +76,16 @@ export function createOutbound({ watch, ownerOf }: Parts) {
   const stateOf = (client: Client): ClientState => {
     let state = states.get(client);
     if (!state) {
-      state = { pending: new Map(), answers: 0, waiting: [], waitingBytes: 0, owner: '', isWatched: false, lastId: 0 };
+      state = {
+        pending: new Map(),
+        answers: 0,
+        waiting: [],
+        waitingBytes: 0,
+        owner: '',
+        isWatched: false,
+        lastId: 0,
+        manner: mannerOf(client) ?? USUAL,
+      };
       states.set(client, state);
     }
     return state;
@@ -78,25 +111,27 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     payload: string,
     acknowledged: (() => void) | null,
     written?: () => void,
+    about?: About,
   ): boolean {
     const subscription = subscriptionsOf(client)[topic];
     if (!subscription || client.closed || !client.conn.writable) return false;
     if (watch.messages > 0) {
       watch.message({ deviceId: client.id, direction: 'out', topic, qos: subscription.qos, payload });
     }
+    const state = stateOf(client);
+    const { publishBytes: toBytes } = state.manner;
     // The QoS of a publish never exceeds the QoS of the subscription [MQTT-3.8.4-6].
     if (subscription.qos === 0) {
-      writePacket(client, publishBytes(topic, payload, 0), (error) => {
+      writePacket(client, toBytes(topic, payload, 0, about), (error) => {
         if (!error && !client.closed) written?.();
       });
       return true;
     }
-    const state = stateOf(client);
     const messageId = freeId(state);
     if (messageId === 0) return false;
     state.pending.set(messageId, acknowledged);
     if (!acknowledged) state.answers += 1;
-    writePacket(client, publishBytes(topic, payload, messageId), () => undefined);
+    writePacket(client, toBytes(topic, payload, messageId, about), () => undefined);
     return true;
   }
 
@@ -112,7 +147,8 @@ export function createOutbound({ watch, ownerOf }: Parts) {
       payload: string,
       acknowledged: () => void,
       written?: () => void,
-    ): boolean => send(client, topic, payload, acknowledged, written),
+      about?: About,
+    ): boolean => send(client, topic, payload, acknowledged, written, about),
 
     /**
      * Publishes an answer behind earlier ones. It may be lost with the connection. Returns false when it was dropped,
@@ -120,7 +156,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
      */
     answer(client: Client, topic: string, payload: string): boolean {
       const state = stateOf(client);
-      if (state.answers < PENDING_ANSWERS) {
+      if (state.answers < state.manner.mostAnswers) {
         send(client, topic, payload, null);
         return true;
       }

@@ -4,8 +4,16 @@ import { TYPE } from './packet-rules.ts';
 /** The longest length field of one byte; each further byte holds seven more bits [MQTT-2.2.3]. */
 const MOST_IN_ONE_BYTE = 0x7f;
 
-const lengthBytes = (length: number): number =>
+/** The number of bytes that a length takes [MQTT-2.2.3]. */
+export const lengthBytes = (length: number): number =>
   length <= 0x7f ? 1 : length <= 0x3fff ? 2 : length <= 0x1f_ffff ? 3 : 4;
+
+/** Writes a length at `at`; returns where it ends. */
+export function writeLength(bytes: Buffer, at: number, length: number): number {
+  let rest = length;
+  for (; rest > MOST_IN_ONE_BYTE; rest >>>= 7) at = bytes.writeUInt8((rest & MOST_IN_ONE_BYTE) | 0x80, at);
+  return bytes.writeUInt8(rest, at);
+}
 
 /**
  * A PUBLISH packet in one buffer, without RETAIN and DUP [MQTT-3.3]. `messageId` 0 makes it QoS 0, any other value QoS 1.
@@ -17,10 +25,7 @@ export function publishBytes(topic: string, payload: string, messageId: number):
   const length = 2 + topicLength + (isNumbered ? 2 : 0) + payloadLength;
   const bytes = Buffer.allocUnsafe(1 + lengthBytes(length) + length);
   bytes[0] = isNumbered ? 0x32 : 0x30;
-  let at = 1;
-  let rest = length;
-  for (; rest > MOST_IN_ONE_BYTE; rest >>>= 7) at = bytes.writeUInt8((rest & MOST_IN_ONE_BYTE) | 0x80, at);
-  at = bytes.writeUInt8(rest, at);
+  let at = writeLength(bytes, 1, length);
   at = bytes.writeUInt16BE(topicLength, at);
   at += bytes.write(topic, at);
   if (isNumbered) at = bytes.writeUInt16BE(messageId, at);
@@ -30,6 +35,9 @@ export function publishBytes(topic: string, payload: string, messageId: number):
 
 /** A PUBACK packet [MQTT-3.4]. */
 export const pubackBytes = (messageId: number): Buffer => Buffer.from([0x40, 2, messageId >>> 8, messageId & 0xff]);
+
+/** A CONNACK packet with a return code that refuses the login [MQTT-3.2.2-4]. */
+export const connackBytes = (code: number): Buffer => Buffer.from([0x20, 2, 0, code]);
 
 const cutLengths = new WeakMap<PublishPacket, number>();
 

@@ -1,11 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { Client, PublishPacket } from 'aedes';
-import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
-import { claimedId } from './claimed-id.ts';
+import { limitLevels, type Packet, takeReading, writePacket } from './aedes-internals.ts';
+import { claimedId, isConnectOf5, levelOf } from './claimed-id.ts';
 import { createConnectionEnd } from './connection-end.ts';
-import type { Connection, Guarded, GuardParts } from './guard-parts.ts';
+import { refusalBytes } from './five/bytes.ts';
+import { REASON } from './five/reasons.ts';
+import { ANSWERED, type Connection, type Guarded, type GuardParts } from './guard-parts.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
-import { cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
+import { connackBytes, cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createQos2Order } from './qos2-order.ts';
@@ -27,8 +29,6 @@ const WINDOW = 32;
 const MOST_AT_ONCE = { packets: 8, bytes: 8 * 1024 };
 /** The most packets in one call while other connections wait for their turn. */
 const MOST_SHARED = 4;
-/** The most levels of a topic that Aedes accepts; it ends the connection for a topic with more. */
-const DEEPEST_TOPIC = 100;
 /** The first byte of a CONNECT packet. */
 const CONNECT = TYPE.CONNECT << 4;
 /** The CONNACK code for an unsupported protocol level [MQTT-3.1.2-2]. */
@@ -36,11 +36,6 @@ const UNACCEPTABLE_LEVEL = 1;
 
 /** A packet that the guard carries out itself, or the bytes of one that Aedes carries out. */
 type Accepted = PublishPacket | Puback | Buffer;
-
-/** Aedes would end the connection for a topic with too many levels. The shortened one is dropped as a foreign topic. */
-function limitLevels(packet: PublishPacket): void {
-  if (packet.topic.length > DEEPEST_TOPIC) packet.topic = packet.topic.split('/', DEEPEST_TOPIC).join('/');
-}
 
 /**
  * Stands between the sockets and Aedes: reads the data, splits it into packets, and checks each packet as a whole. It
@@ -68,7 +63,6 @@ export function createPacketGuard(parts: GuardParts) {
     isTaken,
     unknownVersion,
     acknowledged,
-    published,
     loginEnded,
     ending,
     disconnects,
@@ -89,7 +83,12 @@ export function createPacketGuard(parts: GuardParts) {
   }
 
   /** Carries out a PUBACK, or a message of QoS 0 or 1. Aedes would do the same in several times as long. */
-  function carryOut(client: Client, packet: PublishPacket | Puback, done: (error?: Error | null) => void): void {
+  function carryOut(
+    client: Client,
+    packet: PublishPacket | Puback,
+    published: GuardParts['published'],
+    done: (error?: Error | null) => void,
+  ): void {
     if (packet.cmd === 'puback') {
       acknowledged(client, packet.messageId);
       done();
@@ -114,6 +113,8 @@ export function createPacketGuard(parts: GuardParts) {
     const exactly = createQos2Order(reader, client, isTaken);
     const finish = createConnectionEnd({ clock, client, conn, discard: read, cut: fail });
     let turn: 'none' | 'waits' | 'given' = 'none';
+    let { published } = parts;
+    let check = packetFault;
 
     const aedes = takeReading(client, {
       readable: read,
@@ -145,7 +146,7 @@ export function createPacketGuard(parts: GuardParts) {
     function done(error?: Error | null): void {
       inWork -= 1;
       if (inWork === 0) exactly.allDone();
-      if (error && !client.closed) end(error.message);
+      if (error && error !== ANSWERED && !client.closed) end(error.message);
       if (loginRuns) {
         loginRuns = false;
         loginEnded(client);
@@ -239,6 +240,10 @@ export function createPacketGuard(parts: GuardParts) {
           break;
         }
         fault = found === 'whole' ? faultOf() : unreadable(found, mostBytes);
+        if (fault === UNKNOWN_LEVEL && isFive()) {
+          fault = undefined;
+          continue;
+        }
         if (fault !== undefined) break;
         const type = reader.first >> 4;
         waits = exactly.waits(type, inWork + count > 0) || (type === TYPE.DISCONNECT && inWork + count > 0);
@@ -262,7 +267,8 @@ export function createPacketGuard(parts: GuardParts) {
         reader.clear();
       }
       if (run.length > 0) hand(run, cost);
-      if (fault !== undefined) violated(fault, fault === UNKNOWN_LEVEL ? claimedId(reader) : undefined);
+      if (fault === UNKNOWN_LEVEL) refuseLevel();
+      else if (fault !== undefined) violated(fault);
       if (waits || fault !== undefined) return 'waits';
       return isFull ? 'a run' : 'all';
     }
@@ -286,7 +292,7 @@ export function createPacketGuard(parts: GuardParts) {
     function faultOf(): string | undefined {
       const { bytes, first, start } = reader;
       const type = first >> 4;
-      const fault = packetFault(bytes, first, start, reader.end);
+      const fault = check(bytes, first, start, reader.end);
       if (fault !== undefined) return fault;
       if (phase === 'open' && type === TYPE.CONNECT) return '[MQTT-3.1.0-2] a second CONNECT';
       const ofQos2 = type === TYPE.PUBREC || type === TYPE.PUBCOMP; // the service sends no QoS 2 messages to devices
@@ -310,22 +316,56 @@ export function createPacketGuard(parts: GuardParts) {
       for (const packet of run) {
         if (client.closed) return; // Aedes would not carry out the others either
         if (Buffer.isBuffer(packet)) aedes.feed(packet);
-        else carryOut(client, packet, done);
+        else carryOut(client, packet, published, done);
       }
     }
 
-    function violated(clause: string, claimed?: string): void {
+    function violated(clause: string): void {
+      broken(clause);
+      if (phase === 'open') end(clause);
+      else fail(clause);
+    }
+
+    function broken(clause: string): void {
       const open = phase === 'open';
-      const deviceId = open ? client.id : clause === UNKNOWN_LEVEL ? claimed : undefined;
-      const where = { address, ...(deviceId !== undefined && { deviceId }), clause };
+      const where = { address, ...(open && { deviceId: client.id }), clause };
       metrics.mqttMalformed.inc({ when: open ? 'after_login' : 'before_login' });
       log.debug(where, 'a packet breaks the protocol');
       const leftOut = logLimit(`packet ${open ? client.id : address}`, open ? ownerOf(client.id) : undefined);
       if (leftOut !== undefined) log.info({ ...where, leftOut }, 'connection ended: a packet breaks the protocol');
-      if (clause === UNKNOWN_LEVEL && deviceId !== undefined) unknownVersion(client, deviceId);
-      if (clause === UNKNOWN_LEVEL) refuse(UNACCEPTABLE_LEVEL);
-      else if (open) end(clause);
-      else fail(clause);
+    }
+
+    /**
+     * Lets the front for MQTT 5 have the connection, if the CONNECT that the reader has found is of that version. The reader
+     * then has the CONNECT of MQTT 3.1.1; or the connection ends, because the CONNECT was refused.
+     */
+    function isFive(): boolean {
+      if (parts.five === undefined || !isConnectOf5(reader)) return false;
+      const { bytes, start, end: bodyEnd, rest } = reader;
+      const opened = parts.five.open(client, conn, { bytes, start, end: bodyEnd, rest: rest() });
+      reader.clear();
+      if ('connack' in opened) {
+        broken(opened.clause);
+        refuseWith(opened.connack);
+        return true;
+      }
+      ({ check, published } = opened);
+      reader.push(opened.connect);
+      return true;
+    }
+
+    /** Refuses the CONNECT that the reader has found, because its version of MQTT is not spoken here. */
+    function refuseLevel(): void {
+      const level = levelOf(reader);
+      const deviceId = claimedId(reader);
+      metrics.mqttRefused.inc({ reason: 'protocol_version' });
+      const leftOut = logLimit(`version ${address}`);
+      if (leftOut !== undefined)
+        log.info({ address, level, deviceId, leftOut }, 'login refused: its version of MQTT is not supported');
+      if (deviceId !== undefined) unknownVersion(client, deviceId);
+      refuseWith(
+        isConnectOf5(reader) ? refusalBytes({ code: REASON.version, text: '' }) : connackBytes(UNACCEPTABLE_LEVEL),
+      );
     }
 
     /** Accepts no further packets, and ends the connection when the packets in work are answered. */
@@ -344,12 +384,14 @@ export function createPacketGuard(parts: GuardParts) {
       aedes.fail(new Error(reason));
     }
 
-    function refuse(code: number): void {
+    const refuse = (code: number): void => refuseWith(connackBytes(code));
+
+    function refuseWith(connack: Buffer): void {
       if (client.closed || phase === 'ending') return;
       phase = 'ending';
       reader.clear();
       connection.refused();
-      conn.write(Buffer.from([0x20, 2, 0, code])); // CONNACK with a return code [MQTT-3.2.2-4]
+      conn.write(connack);
       finish();
     }
 

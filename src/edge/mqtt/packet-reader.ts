@@ -91,6 +91,9 @@ export function createPacketReader() {
       dropped = 0;
     },
 
+    /** The bytes that have arrived behind the packet that `look` has found. */
+    rest: (): Buffer => reader.bytes.subarray(reader.end, filled),
+
     /** Removes the packet that `look` has found, and returns all its bytes, as a view of the buffer. */
     take(): Buffer {
       const packet = reader.bytes.subarray(taken, reader.end);

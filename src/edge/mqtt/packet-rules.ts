@@ -12,6 +12,8 @@ export const TYPE = {
   UNSUBSCRIBE: 10,
   PINGREQ: 12,
   DISCONNECT: 14,
+  /** Only MQTT 5 has it. */
+  AUTH: 15,
 } as const;
 
 /** The most filters in one SUBSCRIBE or UNSUBSCRIBE; a device needs only three. */
@@ -39,7 +41,7 @@ const HASH = 0x23;
  * The fault of bytes that must be UTF-8 text without control characters; undefined when there is none. Most texts are
  * ASCII, so only texts with other bytes are checked for UTF-8.
  */
-function textFault(bytes: Buffer, start: number, end: number): string | undefined {
+export function textFault(bytes: Buffer, start: number, end: number): string | undefined {
   let ascii = true;
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] as number;
@@ -77,7 +79,7 @@ function filterFault(bytes: Buffer, start: number, end: number): string | undefi
 }
 
 /** The end of the string whose length field is at `at`, or -1 when it exceeds the packet. */
-function stringEnd(bytes: Buffer, at: number, end: number): number {
+export function stringEnd(bytes: Buffer, at: number, end: number): number {
   if (at + 2 > end) return -1;
   const stop = at + 2 + bytes.readUInt16BE(at);
   return stop > end ? -1 : stop;

@@ -11,7 +11,7 @@ import type { Client } from 'aedes';
 import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
 import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
-import { isUsable } from './topics.ts';
+import type { isUsable } from './topics.ts';
 
 type ClientId = Pick<Client, 'id'>;
 type Packet = Record<string, unknown> & { messageId?: number; payload?: Buffer | string; brokerId?: string };
@@ -85,8 +85,11 @@ export function createPersistence(parts: Parts) {
      * Called before the CONNACK of a persistent session. Resolves to the result of `standing`; if that is not `good`,
      * nothing is done. Aedes tells a session as present when it holds a subscription.
      */
-    openSession: (clientId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> =>
-      sessions.open(clientId, isUsable, standing),
+    openSession: (
+      clientId: string,
+      usable: typeof isUsable,
+      standing: (sql: Seen) => Promise<Standing>,
+    ): Promise<Standing> => sessions.open(clientId, usable, standing),
 
     async setup(owner: { id: string }): Promise<void> {
       broker = owner;

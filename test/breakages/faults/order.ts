@@ -24,8 +24,8 @@ export const ORDER: readonly Breakage[] = [
     patches: [
       {
         file: 'core/outbox/outbox.ts',
-        search: 'if (waits || hasBacklog(connection) || connection.inFlight >= window) {',
-        replacement: 'if (connection.inFlight >= window) {',
+        search: 'if (waits || hasBacklog(connection) || connection.inFlight >= connection.window) {',
+        replacement: 'if (connection.inFlight >= connection.window) {',
       },
     ],
     play: 'away',

@@ -32,12 +32,12 @@ type Installing = `,
     patches: [
       {
         file: 'core/outbox/outbox.ts',
-        search: 'if (waits || hasBacklog(connection) || connection.inFlight >= window) {',
+        search: 'if (waits || hasBacklog(connection) || connection.inFlight >= connection.window) {',
         replacement: 'if (waits || hasBacklog(connection) || inFlightOfAll() >= window) {',
       },
       {
         file: 'core/outbox/outbox.ts',
-        search: '    if (connection.inFlight >= window) {\n      metrics',
+        search: '    if (connection.inFlight >= connection.window) {\n      metrics',
         replacement:
           '    if (inFlightOfAll() >= window) {\n      clock.after(50, () => pump(connection));\n      metrics',
       },

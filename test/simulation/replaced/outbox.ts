@@ -26,13 +26,13 @@ export const createOutbox: typeof Real = (parts) => {
       const room = commands.connected(link.deviceId);
       const close = outbox.open({
         ...link,
-        publish(command, acknowledged, written) {
+        publish(command, acknowledged, written, due) {
           const key = room.wrote(command);
           const free = (told: () => void) => (): void => {
             room.freed(key);
             told();
           };
-          link.publish(command, free(acknowledged), free(written));
+          link.publish(command, free(acknowledged), free(written), due);
         },
       });
       return () => {
