@@ -19,7 +19,7 @@ import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { writeNewDatabase } from './new-database.ts';
 import { createDatabase, type DatabaseKind, databaseOf, usualDatabase } from './postgres/databases.ts';
 import { openRaw } from './raw-database.ts';
-import { openRawDevice, type RawDevice, type RawDeviceOptions, USUAL_LEVEL } from './raw-device.ts';
+import { openRawDevice, type RawDevice, type RawDeviceOptions } from './raw-device.ts';
 import { until } from './until.ts';
 import { createTestReceiver, type TestReceiver } from './webhooks/test-receiver.ts';
 
@@ -131,7 +131,6 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_ENROLMENT_RATE_LIMIT: '0',
       LAPEL_DEVICE_RATE_LIMIT: '0',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
-      ...(USUAL_LEVEL === 5 && { LAPEL_MQTT_5: 'true' }),
       ...(own && {
         LAPEL_DATABASE_URL: await (options.dataDir === undefined ? createDatabase(t) : databaseOf(t, dataDir)),
       }),

@@ -150,7 +150,7 @@ export interface Group {
   deviceTags?: {
     [k: string]: string;
   };
-  /** The version of MQTT that the devices speak. The service needs LAPEL_MQTT_5=true for 5. Default: 3.1.1. */
+  /** The version of MQTT that the devices speak. Default: 3.1.1. */
   mqtt?: '3.1.1' | 5;
   /** The model name of the hardware. Default: SIM-1. */
   model?: string;

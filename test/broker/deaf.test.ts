@@ -63,7 +63,7 @@ t.test('one identity at two places is told: in the metric, and in the story of t
 });
 
 t.test('a refused protocol version is told with the device that claims it', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'false' } });
   await world.createTenant();
   const device = await world.registerDevice();
   const connects = [

@@ -148,7 +148,7 @@ const AFTER_LOGIN: Row[] = [
 ];
 
 t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'false' } });
   await world.createTenant();
   const device = await world.registerDevice();
 

@@ -52,7 +52,6 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       LAPEL_ADMIN_PORT: String(await portNear(8081)),
       LAPEL_MQTT_PORT: String(await portNear(1883)),
       LAPEL_OBJECTS_PORT: String(await portNear(8082)),
-      LAPEL_MQTT_5: 'true', // half of the cameras speak it
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', // the receiver is on this machine
       // The timeline shows the events. One of its files is wrong on purpose and causes a warning, so only errors are logged.
       LAPEL_LOG_LEVEL: 'error',

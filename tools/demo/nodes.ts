@@ -46,7 +46,6 @@ export async function startCluster(folder: string, names: readonly string[], sta
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], // each node loads the same code
       ...store.env,
       LAPEL_DATA_DIR: dataDir,
-      LAPEL_MQTT_5: 'true',
       LAPEL_DATABASE_URL: url,
       LAPEL_PUBLIC_URL: `http://127.0.0.1:${http}`,
       LAPEL_ADMIN_TOKEN: ADMIN_TOKEN,

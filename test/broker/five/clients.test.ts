@@ -152,7 +152,7 @@ client.loop_forever()
 });
 
 t.test('over TLS and WebSocket a device of MQTT 5 learns why it is cut off, too', { skip }, async (t) => {
-  const { world, ca, mqtts, mqttWs } = await startSecured(t, { LAPEL_MQTT_5: 'true' });
+  const { world, ca, mqtts, mqttWs } = await startSecured(t);
   await world.createTenant();
   for (const url of [mqtts, mqttWs]) {
     const device = await world.registerDevice();

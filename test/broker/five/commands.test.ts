@@ -35,6 +35,15 @@ t.test('a command says what it is, and how long it is wanted', async (t) => {
   });
 });
 
+t.test('a command belongs to the trace of its caller', async (t) => {
+  const { world, tenant } = await startFive(t);
+  const device = await world.activatedDevice(tenant, { level: 5, connect: { properties: KEPT } });
+  const headers = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI, headers });
+  const { packet } = await device.link.command();
+  t.same({ ...packet.properties?.userProperties }, { traceparent: headers.traceparent });
+});
+
 t.test('[MQTT-3.3.4-9] no more messages are under way than the device takes, and others are not held up', async (t) => {
   const { world, tenant } = await startFive(t);
   const connect = { properties: { ...KEPT, receiveMaximum: 2 } };

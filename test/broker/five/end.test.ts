@@ -88,7 +88,7 @@ t.test(
   'a device that moves to another node is told to connect again: 0x9c',
   { skip: missing.postgres() },
   async (t) => {
-    const world = await startWorld(t, { nodes: 2, env: { LAPEL_MQTT_5: 'true' } });
+    const world = await startWorld(t, { nodes: 2 });
     await world.createTenant();
     const device = await world.registerDevice();
     const link = await world.open({ ...device, level: 5, connect: { clean: true } });

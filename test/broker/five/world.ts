@@ -5,7 +5,7 @@ import { startWorld, type World } from '../../world.ts';
 
 /** Starts a service that speaks MQTT 5, with a developer. */
 export async function startFive(t: Test, env: Record<string, string> = {}) {
-  const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'true', ...env } });
+  const world = await startWorld(t, { env });
   const tenant = await world.createTenant();
   return { world, tenant };
 }

@@ -10,7 +10,7 @@ for (const [name, make] of [
   ['MQTT.js', createPackageLink],
 ] as const)
   t.test(`a device that speaks MQTT 5 with ${name} answers its commands, and finds its session again`, async (t) => {
-    const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'true' } });
+    const world = await startWorld(t);
     const tenant = await world.createTenant();
     const account = await world.registerDevice();
     const { deviceId } = account;
@@ -38,7 +38,7 @@ for (const [name, make] of [
 t.test(
   'a device above its rate sends its messages again, and has no more under way than the service takes',
   async (t) => {
-    const world = await startWorld(t, { env: { LAPEL_MQTT_5: 'true', LAPEL_DEVICE_RATE_LIMIT: '100' } });
+    const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '100' } });
     await world.createTenant();
     const account = await world.registerDevice();
     const pauses: (() => void)[] = [];

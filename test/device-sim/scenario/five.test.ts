@@ -26,7 +26,6 @@ t.test('the groups of a scenario may speak different versions of MQTT', { timeou
   const { addresses } = await startProcess(t, {
     LAPEL_DATA_DIR: join(folder, 'data'),
     LAPEL_ALLOW_HTTP_WEBHOOKS: 'true',
-    LAPEL_MQTT_5: 'true',
   });
   const { admin, http, mqtt } = addresses;
   const file = join(folder, 'versions.yaml');
