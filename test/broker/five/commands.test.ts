@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createTestCollector } from '../../tracing/test-collector.ts';
 import { createTestReceiver } from '../../webhooks/test-receiver.ts';
 import { WIFI } from '../../world.ts';
 import { startFive } from './world.ts';
@@ -36,12 +37,15 @@ t.test('a command says what it is, and how long it is wanted', async (t) => {
 });
 
 t.test('a command belongs to the trace of its caller', async (t) => {
-  const { world, tenant } = await startFive(t);
+  const { endpoint } = await createTestCollector(t);
+  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+  const { world, tenant } = await startFive(t, tracing);
   const device = await world.activatedDevice(tenant, { level: 5, connect: { properties: KEPT } });
-  const headers = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  const headers = { traceparent: `00-${trace}-b7ad6b7169203331-01` };
   await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI, headers });
   const { packet } = await device.link.command();
-  t.same({ ...packet.properties?.userProperties }, { traceparent: headers.traceparent });
+  t.match(packet.properties?.userProperties, { traceparent: new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`) });
 });
 
 t.test('[MQTT-3.3.4-9] no more messages are under way than the device takes, and others are not held up', async (t) => {
