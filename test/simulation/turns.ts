@@ -1,6 +1,7 @@
 /**
- * Lets what ends a service happen one after another, because a service that is away cannot end. What had to wait begins in the
- * middle of an event of the service that has just started. But a kill comes between two events, so `pass` lets that event end.
+ * Lets the ends of a service, and its backups, happen one after another, because a service that is away cannot end. One that had
+ * to wait begins in the middle of an event of the service that has just started. But a kill comes between two events, so
+ * `pass` lets that event end.
  */
 export function createTurns(pass: () => Promise<void>) {
   let last: Promise<unknown> = Promise.resolve();
