@@ -108,7 +108,7 @@ function maySucceed({ result }: Readonly<Entry>, { body }: RolloutPlan): boolean
 function wrongDevice(
   { deviceId, state, transactionId, code }: RolloutDevice,
   own: readonly Readonly<Entry>[],
-  plan: RolloutPlan,
+  { plan, devicesStay }: KnownRollout,
 ): RolloutDifference[] {
   const differs = (text: string, about = transactionId ?? undefined): RolloutDifference[] => [
     { deviceId, text, ...(about !== undefined && { transactionId: about }) },
@@ -147,6 +147,9 @@ function wrongDevice(
   if (state === 'cancelled' && !latest)
     return end ? differs(`the device is cancelled there, and had ${resultOf(end)}`) : [];
   if (!latest) return differs(`the device is ${state} there, with a transaction that no list has`);
+  const hasSucceeded = [latest.answer, latest.result?.status].includes('succeeded');
+  // Nobody can confirm the success of a device that was deactivated meanwhile.
+  if (state === 'cancelled' && plan.body.confirm && hasSucceeded && !devicesStay) return [];
   // It waited for another attempt when the rollout was cancelled.
   if (state === 'cancelled' && (code === SUPERSEDED || maySucceed(latest, plan))) return [];
   if (!latest.result) return []; // the settling decides whether the result is lost
@@ -207,7 +210,7 @@ export function rolloutDifferences(
   known: KnownRollout,
   hasLooked: Look = () => {},
 ): RolloutDifference[] {
-  const { plan, transactions } = known;
+  const { transactions } = known;
   const { devices, rollout } = look;
   if (known.devicesStay) hasLooked('rollout-counts', 1 + rollout.stages.length);
   if (known.devicesStay && known.members) hasLooked('rollout-members', devices.length);
@@ -226,7 +229,7 @@ export function rolloutDifferences(
       wrongDevice(
         device,
         (byDevice.get(device.deviceId) ?? []).toSorted((one, other) => one.transactionId - other.transactionId),
-        plan,
+        known,
       ),
     ),
     ...wrongTransactions(look.transactions, transactions),

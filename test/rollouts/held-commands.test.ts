@@ -1,8 +1,9 @@
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
+import { startSoftware } from '../api/software-world.ts';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { until } from '../until.ts';
-import { startRollouts } from './rollout-world.ts';
+import { LANG, startRollouts } from './rollout-world.ts';
 
 type Started = Awaited<ReturnType<typeof startRollouts>>;
 
@@ -91,6 +92,36 @@ t.test('a command whose PUBACK is not stored yet when its device connects again 
   await world.idle();
   t.match((await read(rolloutId)).counts, { succeeded: 1 });
 });
+
+t.test(
+  'an install that was delivered before a pause is repeated on a new connection, and what is behind it',
+  async (t) => {
+    const { world, tenant, register, upload, versionPath } = await startSoftware(t);
+    const device = await world.activatedDevice(tenant);
+    const name = 'com.example.delivered';
+    await register(name, '1.0.0');
+    await upload(name, '1.0.0');
+    await tenant.api.post(`${versionPath(name, '1.0.0')}/distributions`);
+    const install = { operation: 'installSoftware', parameters: { package: name, version: '1.0.0' }, devices: {} };
+    const sent: number[] = [];
+    for (const json of [install, LANG]) {
+      const { rolloutId } = (await tenant.api.post(`${tenant.path}/rollouts`, { json })).body;
+      const { transactionId, packet } = await device.link.command();
+      device.link.puback(packet);
+      sent.push(transactionId);
+      await world.idle();
+      t.equal((await tenant.api.post(`${tenant.path}/rollouts/${rolloutId}/pause`)).status, 200);
+    }
+    await device.link.drop();
+    await world.idle();
+    const link = await world.connect(device);
+    const { body } = await tenant.api.put(`${device.path}/settings/lang`, { json: { lang: 'fr' } });
+    for (const transactionId of sent)
+      if (!t.match(await link.command(), { transactionId, attempt: 2 }, 'a pause holds back no delivered command'))
+        return;
+    t.match(await link.command(), { transactionId: body.transactionId, attempt: 1 });
+  },
+);
 
 t.test('a command that was never published disappears at a pause, and its device waits again', async (t) => {
   const { world, devices, start, read, commands, act, checkCounts } = await startRollouts(t, 2);

@@ -131,3 +131,13 @@ t.test('a PUBACK is stored, and saves its command', async (t) => {
   witness.answered(1);
   t.same(found(), ['a late answer is kept']);
 });
+
+t.test('a restore takes the PUBACKs that the service heard while it ended', async (t) => {
+  const { witness, world, found } = await witnessOf(t);
+  witness.forget();
+  witness.acknowledged(1, (BEGIN + 1) * 1000);
+  witness.cancelAcknowledged(1);
+  witness.restored();
+  world.now += MINUTE;
+  t.same(found(), []);
+});

@@ -130,6 +130,15 @@ export function createCommandWitness({
     }
   }
 
+  /** The program of the service has ended: what it had in memory is lost. */
+  function forget(): void {
+    timed.clear();
+    claimedLate.clear();
+    acknowledged.clear();
+    cancels.clear();
+    connections.clear();
+  }
+
   return {
     /** A device has connected. The room of its former connection does not count any more. */
     connected(deviceId: string) {
@@ -191,16 +200,10 @@ export function createCommandWitness({
         ]),
       );
     },
-    /** The program of the service has ended: what it had in memory is lost. */
-    forget(): void {
-      timed.clear();
-      claimedLate.clear();
-      acknowledged.clear();
-      cancels.clear();
-      connections.clear();
-    },
-    /** A backup has taken the place of the data: what was sent since may be gone. */
+    forget,
+    /** A backup has taken the place of the data: what was sent since may be gone, and PUBACKs of the end as well. */
     restored(): void {
+      forget(); // a service that ends stores the PUBACKs that it hears meanwhile, in the data that are gone
       sent.clear();
       answered.clear();
     },

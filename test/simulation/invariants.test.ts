@@ -183,6 +183,23 @@ t.test('a number stays that of one command, and a result stays', async (t) => {
   eyes.use(undefined);
 });
 
+t.test('after a restore a device may have got what was never published, in the time that is lost', async (t) => {
+  const file = await soundDatabase(t.testdir());
+  const eyes = new DatabaseEyes();
+  eyes.use(file);
+  const invariants = createInvariants(eyes, { isTimeRight: true });
+  const database = new Sqlite(file);
+  invariants.restored(2);
+  database.exec(BROKEN['delivered is said by the device'] ?? '');
+  invariants.look(3);
+  t.same(invariants.broken(), []);
+  database.exec(`UPDATE transactions SET created_at = ${(BEGIN + 3) * 1000}`);
+  invariants.look(4);
+  t.match(invariants.broken().join(), /delivered is said by the device/, 'what was made since is judged as before');
+  database.close();
+  eyes.use(undefined);
+});
+
 t.test('each fault that can be planted fits the code of the service', async (t) => {
   t.equal(new Set(FAULTS.map(({ name }) => name)).size, FAULTS.length, 'their names differ');
   for (const { name, patches } of FAULTS) t.ok(patchedFiles(patches).size > 0, name);

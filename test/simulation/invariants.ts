@@ -88,7 +88,8 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
     by: 'docs/architecture.md',
     isOfCommands: true,
     rows: `SELECT transaction_id, status FROM transactions
-       WHERE (status IN ('delivered', 'processing') OR delivered_at IS NOT NULL) AND (published_at IS NULL OR attempts = 0)`,
+       WHERE (status IN ('delivered', 'processing') OR delivered_at IS NOT NULL) AND (published_at IS NULL OR attempts = 0)
+         AND created_at >= :restoredAt`, // a device may have got an older one in the time that is lost
   },
   'one webhook per result': {
     promise: 'a result has one webhook, whose content is stored with it',
@@ -289,6 +290,8 @@ export function createInvariants(
   const broken = new Map<string, string>();
   /** How often an open database was looked at. */
   let looks = 0;
+  /** When the last backup has taken the place of the data, in microseconds. */
+  let restoredAt = 0;
   let seen = new Map<number, Seen>();
   /** The command of each number, whatever became of it: a number is never given again. */
   const given = new Map<number, string>();
@@ -352,7 +355,7 @@ export function createInvariants(
 
   /** Looks at all invariants with one statement, and then at those that are broken, each by itself. */
   function look({ judged, text, head }: ReturnType<typeof allOf>, at: number, since = 0): void {
-    const values = { now: (BEGIN + at) * 1000, room, since };
+    const values = { now: (BEGIN + at) * 1000, room, since, restoredAt };
     const [found = {}] = eyes.rows(text, values);
     for (const [place, [name, { rows }]] of judged.entries()) {
       if (found[`i${place}`] !== 1) continue;
@@ -361,13 +364,19 @@ export function createInvariants(
     }
   }
 
+  /** After a kill, commits that were not on the disk have not taken place; after a restore, those since the backup. */
+  function forget(): void {
+    seen = new Map();
+  }
+
   return {
     note,
     broken: (): string[] => [...broken.values()],
     looks: () => looks,
-    /** After a kill, commits that were not on the disk have not taken place; after a restore, those since the backup. */
-    forget(): void {
-      seen = new Map();
+    forget,
+    restored(at: number): void {
+      forget();
+      restoredAt = (BEGIN + at) * 1000;
     },
     look(at: number): void {
       if (!eyes.isOpen) return;

@@ -78,7 +78,7 @@ export const PLANTED: readonly Planted[] = [
     patches: [
       {
         file: `${OUTBOX}/dispatching.ts`,
-        search: 'const isHeld = (): boolean => isCommand && parts.held.isHeld(due.rolloutId);',
+        search: "const isHeld = (): boolean => due.status === 'queued' && parts.held.isHeld(due.rolloutId);",
         replacement: 'const isHeld = (): boolean => false;',
       },
     ],

@@ -7,6 +7,7 @@ import { rolloutsIn } from './database-eyes.ts';
 import { PARTS } from './parts.ts';
 import type { Restore } from './restores.ts';
 import type { Program } from './time.ts';
+import { createTurns } from './turns.ts';
 import type { Witness } from './witness.ts';
 import { world } from './world.ts';
 import { MQTT } from './world-parts.ts';
@@ -185,8 +186,7 @@ export function createWorldService({
     return wait(lasts);
   }
 
-  /** Ends of the service come one after another, because a service that is away cannot end. */
-  let turn: Promise<void> = Promise.resolve();
+  const inTurn = createTurns(() => wait(0));
 
   const onAway: ((isAway: boolean) => void)[] = [];
   const tellAway = (isAway: boolean): void => {
@@ -257,14 +257,11 @@ export function createWorldService({
       const folder = join(root, 'backup');
       await wait(planned.backupAt);
       for (let waits = 0; waits < PATIENCE && !witness.hasActivated(devices); waits += 1) await wait(500);
-      let begunAt: number | undefined;
-      turn = turn.then(async () => {
-        begunAt = await backUp(folder);
-      });
-      await turn;
+      const begunAt = await inTurn(() => backUp(folder));
       await wait(planned.after);
-      turn = turn.then(() => (begunAt === undefined || isOver ? undefined : restore(folder, planned, begunAt)));
-      await turn;
+      await inTurn(async () => {
+        if (begunAt !== undefined && !isOver) await restore(folder, planned, begunAt);
+      });
     },
     control: {
       onRestored: (told) => void onRestored.push(told),
@@ -273,12 +270,11 @@ export function createWorldService({
       crashed: crashed.promise,
       play(fault) {
         if (fault.fault === 'freeze') return freeze(fault.lasts);
-        turn = turn.then(() => end(fault));
-        return turn;
+        return inTurn(() => end(fault));
       },
       async [Symbol.asyncDispose]() {
         isOver = true;
-        await turn;
+        await inTurn(async () => undefined);
         for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
         witness.ends(time.now);
         await stop();

@@ -90,7 +90,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     },
     /** Called when a backup has taken the place of the data. */
     restored(): void {
-      invariants.forget();
+      invariants.restored(time.now);
       commands.restored();
       errors.restored();
     },

@@ -122,10 +122,10 @@ export function createDispatching(parts: DispatchingParts) {
     preparation: Promise<object | null> | undefined,
   ): Promise<void> {
     await before;
-    // A command that was cancelled while it waited must not be sent, nor one of a rollout that was paused.
+    // A command that was cancelled while it waited must not be sent, nor an undelivered one of a rollout that was paused.
     const isCommand = due.status !== 'cancelled';
     const isCancelled = (): boolean => isCommand && !connection.unsent.has(due.transactionId);
-    const isHeld = (): boolean => isCommand && parts.held.isHeld(due.rolloutId);
+    const isHeld = (): boolean => due.status === 'queued' && parts.held.isHeld(due.rolloutId);
     const parameters =
       isCancelled() || isHeld() ? undefined : await (before ? preparationOf(connection, due) : preparation);
     const waits = parameters !== null && !isCancelled() && isHeld();

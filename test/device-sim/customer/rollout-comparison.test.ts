@@ -116,6 +116,20 @@ t.test('a late success waits for its confirmation as well', async (t) => {
   t.match(differencesOf('failed'), [{ text: /and the customer got its result: failed NO_ANSWER/ }]);
 });
 
+t.test('a device that was deactivated after its provisional success is cancelled', async (t) => {
+  const confirm = { confirm: { seenAgainWithin: 60 } };
+  const differencesOf = (devicesStay: boolean, body: object = confirm, result = 'succeeded') =>
+    rolloutDifferences(
+      lookOf(['cancelled']),
+      knownOf([entryOf(1, result as 'succeeded')], { body, devices: 1, devicesStay }),
+    ).filter(({ text }) => text.includes('cancelled there'));
+  t.same(differencesOf(false), []);
+  const wrong = [{ text: /the device is cancelled there, and the customer got its result: succeeded/ }];
+  t.match(differencesOf(true), wrong, 'nobody deactivates devices');
+  t.match(differencesOf(false, {}), wrong, 'a success without confirm is final');
+  t.match(differencesOf(false, confirm, 'failed'), [{ text: /got its result: failed/ }]);
+});
+
 const both = [entryOf(1, 'succeeded'), entryOf(2, 'succeeded')];
 for (const [what, look, known, wanted] of [
   [
