@@ -10,6 +10,12 @@ export function readKeyFile(option: string, path: string, read: (pem: string) =>
   } catch (error) {
     throw new UsageError(`--${option}`, `the file cannot be read: ${(error as Error).message}`);
   }
+  // Node tells of a passphrase with another code for each form of a key.
+  if (/^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(pem))
+    throw new UsageError(
+      `--${option}`,
+      `${path} has a passphrase, for which nobody can be asked here; openssl pkey -in ${path} -out FILE writes the key without it`,
+    );
   let key: KeyObject;
   try {
     key = read(pem);
