@@ -122,6 +122,13 @@ t.test('a report is believed only with the key of its tester, and only unchanged
   const failed = certificateOfDevice(record([]));
   const changed = { ...envelope, payload: Buffer.from(JSON.stringify(failed)).toString('base64') };
   t.match(open(JSON.stringify(changed), publicKey), /^no signature is one of the key/);
+  const [signature] = envelope.signatures;
+  const signedBy = (count: number) => {
+    const signatures = [...Array(count - 1).fill({ keyid: '', sig: '' }), signature];
+    return open(JSON.stringify({ ...envelope, signatures }), publicKey);
+  };
+  t.match(signedBy(16), { outcome: 'passed' }, 'among those of others');
+  t.equal(signedBy(17), 'it has more than 16 signatures');
   for (const wrong of [
     'no JSON',
     '[]',
