@@ -10,6 +10,7 @@ import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
 import { createRenewals } from './customer/renewals.ts';
 import { createAdminClient } from './customer/service-client.ts';
+import { requireWritable } from './files-of-options.ts';
 import type { DeviceAccount } from './fleet/member.ts';
 import type { DeviceOptions } from './model/device-options.ts';
 import { createLink } from './mqtt/mqtt-link.ts';
@@ -357,6 +358,7 @@ export async function run(
 ): Promise<{ record: RunRecord; gone: Error | null; notes: readonly string[] }> {
   const { scenario, mqtt, api, accounts, wait } = settings;
   const timers = createTimerWheel(systemTimers);
+  if (settings.decisionsFile !== undefined) requireWritable('decisions', settings.decisionsFile);
   if (settings.caFile !== undefined) trust(settings.caFile);
   const addresses = [
     ...(accounts.kind === 'register' ? [accounts.adminUrl] : []),

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { ownVersion } from '@lapel/schemas/base/version';
+import type { Certificate } from './certificate/certificate.ts';
 import { certificateOfDevice } from './certificate/of-device.ts';
 import { certificateOfReceiver } from './certificate/of-receiver.ts';
 import { openSigning, type Signing } from './certificate/signing.ts';
@@ -8,6 +9,7 @@ import { type BaselineFile, type Command, readCommandLine } from './command-line
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { deviceTestText } from './device-test/device-test-text.ts';
 import { runDeviceTest } from './device-test/run-device-test.ts';
+import { requireWritable } from './files-of-options.ts';
 import { help } from './help.ts';
 import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
@@ -98,8 +100,9 @@ function conclude(
   { stdout }: Surroundings,
 ): number {
   const record = baseline ? { ...own, verdicts: [...own.verdicts, compare(own, baseline)] } : own;
-  if (folder !== undefined) writeReport(folder, record);
+  // What was seen is told first: a disk may be full, and the run is not played again for it.
   stdout.write(json ? `${JSON.stringify(record)}\n` : closingTable(record));
+  if (folder !== undefined) writeReport(folder, record);
   // An expectation such as `lost == 0` that does not hold is reported before NOT RUN, because the service broke a
   // promise.
   if (record.verdicts.some(isBrokenPromise)) return DOES_NOT_HOLD;
@@ -109,10 +112,11 @@ function conclude(
 
 /** Tests a customer's receiver, and writes the report; returns the exit code. */
 async function testReceiver(settings: TrialSettings, signing: Signing | null, around: Surroundings): Promise<number> {
-  const write = openSigning(signing);
+  const write = openTestFiles(settings, signing);
   const record = await runTrial(settings, { stopped: around.interruption(), say: sayTo(around) });
-  write(() => certificateOfReceiver(record));
-  return concludeTest('receiver', record, settings, around, trialText(record));
+  around.stdout.write(settings.json ? `${JSON.stringify(record)}\n` : trialText(record));
+  write('receiver', record, () => certificateOfReceiver(record));
+  return codeOf(record);
 }
 
 /** Tests a device, and writes the report; returns the exit code. */
@@ -121,26 +125,30 @@ async function testDevice(
   signing: Signing | null,
   around: Surroundings,
 ): Promise<number> {
-  const write = openSigning(signing);
+  const write = openTestFiles(settings, signing);
   const record = await runDeviceTest(settings, { stopped: around.interruption(), say: sayTo(around) });
-  write(() => certificateOfDevice(record));
-  return concludeTest('device', record, settings, around, deviceTestText(record));
+  around.stdout.write(settings.json ? `${JSON.stringify(record)}\n` : deviceTestText(record));
+  write('device', record, () => certificateOfDevice(record));
+  return codeOf(record);
 }
 
+type TestRecord = Pick<RunRecord, 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>;
+
 /**
- * Writes the report of a test; returns its exit code. A broken rule or a wrong answer is reported before NOT RUN, because
- * it was seen.
+ * Makes the function that writes the files of a test. It tries the files before the test, which takes minutes. Throws a
+ * UsageError.
  */
-function concludeTest(
-  scenario: string,
-  record: Pick<RunRecord, 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>,
-  { junitFile, json }: Pick<DeviceTestSettings, 'junitFile' | 'json'>,
-  { stdout }: Surroundings,
-  text: string,
-): number {
-  if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario, ...record }));
-  stdout.write(json ? `${JSON.stringify(record)}\n` : text);
-  const { verdicts, notRun } = record;
+function openTestFiles({ junitFile }: { junitFile: string | undefined }, signing: Signing | null) {
+  if (junitFile !== undefined) requireWritable('junit', junitFile);
+  const sign = openSigning(signing);
+  return (scenario: string, record: TestRecord, certificate: () => Certificate): void => {
+    if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario, ...record }));
+    sign(certificate);
+  };
+}
+
+/** The exit code of a test. A broken rule or a wrong answer is reported before NOT RUN, because it was seen. */
+function codeOf({ verdicts, notRun }: TestRecord): number {
   if (verdicts.some(({ holds, measurable }) => !holds && measurable)) return DOES_NOT_HOLD;
   return notRun.length > 0 ? NOT_RUN : HOLDS;
 }

@@ -67,25 +67,22 @@ function apnEntry(given: Given): object | null {
 
 const asState = ({ enabled }: Record<string, unknown>) => `Bluetooth is ${enabled === true ? 'on' : 'off'}\n`;
 
-interface Peer {
-  name: string | null;
-  macAddress: string;
-  paired: boolean;
-  connected: boolean;
-}
+/** A list in the result of a device, which may have sent anything: what is no object has no row. */
+const rowsOf = (list: unknown): Record<string, unknown>[] =>
+  Array.isArray(list) ? list.filter((one) => typeof one === 'object' && one !== null) : [];
+
 const PEERS = (result: Record<string, unknown>) =>
-  table<Peer>(
+  table(
     [
-      { head: 'MAC ADDRESS', cell: ({ macAddress }) => macAddress },
-      { head: 'PAIRED', cell: ({ paired }) => yesNo(paired), state: true },
-      { head: 'CONNECTED', cell: ({ connected }) => yesNo(connected), state: true },
-      { head: 'NAME', cell: ({ name }) => name, flexible: true },
+      { head: 'MAC ADDRESS', cell: ({ macAddress }) => fieldText(macAddress) },
+      { head: 'PAIRED', cell: ({ paired }) => yesNo(paired === true), state: true },
+      { head: 'CONNECTED', cell: ({ connected }) => yesNo(connected === true), state: true },
+      { head: 'NAME', cell: ({ name }) => fieldText(name), flexible: true },
     ],
-    Array.isArray(result['devices']) ? (result['devices'] as Peer[]) : [],
+    rowsOf(result['devices']),
     'The device sees no Bluetooth device.',
   );
 const DIAGNOSTICS = ['logs', 'status', 'network'] as const;
-type DiagnosticFile = Readonly<Record<'kind' | 'name' | 'sha256', string> & { size: number }>;
 const OLD_FIRMWARE = `Devices with firmware older than 9.001.0 accept the command but never answer. Their transaction shows the warning
 FIRMWARE_TOO_OLD; cancel it.`;
 const bluetooth = { type: 'bluetooth' } as const;
@@ -240,14 +237,14 @@ kinds.`,
       return (lapel, query) => lapel.collectDiagnostics({ deviceId, body, query });
     },
     show: ({ files }) =>
-      table<DiagnosticFile>(
+      table(
         [
-          { head: 'KIND', cell: ({ kind }) => kind },
-          { head: 'BYTES', cell: ({ size }) => String(size) },
-          { head: 'SHA-256', cell: ({ sha256 }) => sha256 },
-          { head: 'FILE', cell: ({ name }) => name, flexible: true },
+          { head: 'KIND', cell: ({ kind }) => fieldText(kind) },
+          { head: 'BYTES', cell: ({ size }) => fieldText(size) },
+          { head: 'SHA-256', cell: ({ sha256 }) => fieldText(sha256) },
+          { head: 'FILE', cell: ({ name }) => fieldText(name), flexible: true },
         ],
-        Array.isArray(files) ? (files as DiagnosticFile[]) : [],
+        rowsOf(files),
         'The device uploaded no file.',
       ),
   },

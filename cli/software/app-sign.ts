@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { needsPassphrase } from '@lapel/schemas/base/locked-key';
 import { signVersion } from '@lapel/schemas/base/software-key';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
@@ -14,9 +15,8 @@ async function readPrivateKey(path: string, terminal: Terminal): Promise<KeyObje
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ERR_MISSING_PASSPHRASE')
+  } catch {
+    if (needsPassphrase(pem))
       throw new UsageError('--key', `${path} is encrypted; decrypt it to standard input, and give --key -`);
     throw new UsageError('--key', `${path} has no private key in PEM`);
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { plainText } from '../plain-text.ts';
 import { Html, html } from '../report/html.ts';
 import { clock } from '../show.ts';
 import type { Certificate, Evidence, RuleOutcome } from './certificate.ts';
@@ -8,7 +9,7 @@ const TONES = { passed: 'good', failed: 'bad', incomplete: 'warn' } as const;
 const WORDS = { holds: 'holds', broken: 'broken', 'not seen': 'not seen' } as const;
 
 const seen = ({ name, outcome, shown, story }: Evidence): Html =>
-  html`<li>${name}: ${WORDS[outcome]} (${shown})${story.length > 0 ? html`<pre>${story.join('\n')}</pre>` : null}</li>`;
+  html`<li>${name}: ${WORDS[outcome]} (${shown})${story.length > 0 ? html`<pre>${story.map(plainText).join('\n')}</pre>` : null}</li>`;
 
 const row = ({ name, text, outcome, evidence }: RuleOutcome): Html =>
   html`<tr><td>${name}</td><td>${text}</td><td>${WORDS[outcome]}</td><td><ul>${evidence.map(seen)}</ul></td></tr>`;

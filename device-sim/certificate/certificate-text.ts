@@ -13,8 +13,11 @@ const WHOLE: Readonly<Record<Certificate['outcome'], string>> = {
   incomplete: 'incomplete: no rule was broken, and some were not seen',
 };
 
-/** The lines of a fact or of evidence; texts of the device are made plain. */
-const line = (left: string, right: string): string => `${plainText(left).padEnd(12)}${plainText(right)}`;
+/** The lines of facts or of rules; texts of the device are made plain. */
+function lines(rows: readonly (readonly [left: string, right: string])[]): string[] {
+  const width = Math.max(10, ...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `${plainText(left).padEnd(width)}  ${plainText(right)}`);
+}
 
 /** A signed report for people. `keyId` is that of the key with which it was checked. */
 export function certificateText(certificate: Certificate, keyId: string): string {
@@ -33,9 +36,9 @@ export function certificateText(certificate: Certificate, keyId: string): string
       .flatMap((one) => [`${name}, in ${one.name}:`, ...one.story.map((text) => `  ${text}`)]),
   );
   return [
-    ...facts.map(([name, value]) => line(name, String(value))),
+    ...lines(facts),
     '',
-    ...rules.map(({ name, text, outcome: of }) => `  ${line(WORDS[of], `${name}: ${text}`)}`),
+    ...lines(rules.map(({ name, text, outcome: of }) => [WORDS[of], `${name}: ${text}`])).map((text) => `  ${text}`),
     ...(broken.length > 0 ? ['', ...broken.map(plainText)] : []),
     '',
   ].join('\n');

@@ -5,6 +5,9 @@ import type { Certificate } from './certificate.ts';
 /** The type of the payload, which is signed with it. */
 const TYPE = 'application/vnd.lapel.test-report.v1+json';
 
+/** The most signatures that are tried: each goes over the whole report, and a stranger may have made the file. */
+const MOST_SIGNATURES = 16;
+
 /** A signed report: an envelope of DSSE v1, so that other programs can check it as well. */
 interface Envelope {
   readonly payloadType: string;
@@ -53,6 +56,7 @@ export function open(text: string, publicKey: KeyObject): Certificate | string {
   if (!isRecord(envelope) || envelope['payloadType'] !== TYPE) return 'it is no signed report of a test';
   const { payload: encoded, signatures } = envelope as { payload: unknown; signatures: unknown };
   if (typeof encoded !== 'string' || !Array.isArray(signatures)) return 'it has no payload, or no signatures';
+  if (signatures.length > MOST_SIGNATURES) return `it has more than ${MOST_SIGNATURES} signatures`;
   const payload = Buffer.from(encoded, 'base64');
   const isSigned = signatures.some(
     (one: unknown) =>

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { requireWritable } from '../files-of-options.ts';
 import { readKeyFile } from '../key-file.ts';
 import type { Certificate } from './certificate.ts';
 import { seal } from './envelope.ts';
@@ -12,12 +13,13 @@ export interface Signing {
 }
 
 /**
- * Makes the function that writes the signed report. It reads the key before the test, which takes minutes. Throws a
- * UsageError.
+ * Makes the function that writes the signed report. It reads the key and tries the file before the test, which takes
+ * minutes. Throws a UsageError.
  */
 export function openSigning(signing: Signing | null): (certificate: () => Certificate) => void {
   if (signing === null) return () => undefined;
   const privateKey = readKeyFile('report-key', signing.keyFile, createPrivateKey);
+  requireWritable('signed-report', signing.file);
   return (certificate) => writeFileSync(signing.file, seal(certificate(), privateKey));
 }
 

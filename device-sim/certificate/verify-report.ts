@@ -1,10 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { readAtMost, requireWritable } from '../files-of-options.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Certificate } from './certificate.ts';
 import { certificatePage } from './certificate-page.ts';
 import { certificateText } from './certificate-text.ts';
 import { keyIdOf, open } from './envelope.ts';
 import { readPublicKey } from './signing.ts';
+
+/** The largest signed report, in bytes: no test writes one of a tenth of it. */
+const LARGEST = 64 * 1024 * 1024;
 
 export interface VerifySettings {
   /** The file with the signed report. */
@@ -21,12 +25,13 @@ export interface Verified {
   readonly text: string;
 }
 
-/** Checks the signature of a report, and shows the report. Throws a UsageError when the file cannot be read. */
+/** Checks the signature of a report, and shows the report. Throws a UsageError when a file cannot be read or written. */
 export function verifyReport({ file, keyFile, pageFile, json }: VerifySettings): Verified {
   const publicKey = readPublicKey(keyFile);
+  if (pageFile !== undefined) requireWritable('page', pageFile);
   let written: string;
   try {
-    written = readFileSync(file, 'utf8');
+    written = readAtMost(file, LARGEST);
   } catch (error) {
     throw new UsageError('verify', (error as Error).message);
   }

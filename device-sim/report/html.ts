@@ -1,3 +1,5 @@
+import { plainText } from '../plain-text.ts';
+
 /** Text that is HTML already. */
 export class Html {
   readonly text: string;
@@ -16,7 +18,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+/** Ends of lines stay; all else that could deceive the reader of a page is made visible. */
+const visible = (text: string): string => text.split('\n').map(plainText).join('\n');
+const escaped = (text: string): string => visible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 function written(part: Part): string {
   if (part === null) return '';

@@ -66,11 +66,16 @@ t.test('software is signed and keys are kept on the command line', async (t) => 
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
       publicKeyEncoding: { type: 'spki', format: 'pem' },
     }).privateKey;
+    const locked = generateKeyPairSync('ed25519', {
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'a passphrase' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    }).privateKey;
     const secretText = 'no key but a secret';
     const wrong: [string[], RegExp][] = [
       [[], /^lapel: --key: is needed/],
       [['--key', join(world.dataDir, 'none.pem')], /^lapel: --key: there is no file/],
       [['--key', place('rsa.pem', rsa)], /is a key of rsa; ed25519 is needed/],
+      [['--key', place('locked.pem', locked)], /locked\.pem is encrypted; decrypt it to standard input/],
       [['--key', publicPath], /has no private key in PEM/],
       [['--key', place('text.pem', secretText)], /has no private key in PEM/],
     ];

@@ -1,13 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Certificate } from '@lapel/device-sim/certificate/certificate';
 import { open, seal } from '@lapel/device-sim/certificate/envelope';
 import { certificateOfDevice } from '@lapel/device-sim/certificate/of-device';
+import { certificateOfReceiver } from '@lapel/device-sim/certificate/of-receiver';
 import { CASES } from '@lapel/device-sim/device-test/cases';
 import type { CaseRecord, DeviceTestRecord } from '@lapel/device-sim/device-test/device-test-record';
 import { RULES } from '@lapel/device-sim/device-test/rules';
 import { MISDEEDS } from '@lapel/device-sim/trial/kinds';
+import type { TrialRecord } from '@lapel/device-sim/trial/trial-record';
 import t, { type Test } from 'tap';
 import { simulateHere } from '../simulate-here.ts';
 import { startOwnReceiver } from '../trial/own-receiver.ts';
@@ -120,6 +122,13 @@ t.test('a report is believed only with the key of its tester, and only unchanged
   const failed = certificateOfDevice(record([]));
   const changed = { ...envelope, payload: Buffer.from(JSON.stringify(failed)).toString('base64') };
   t.match(open(JSON.stringify(changed), publicKey), /^no signature is one of the key/);
+  const [signature] = envelope.signatures;
+  const signedBy = (count: number) => {
+    const signatures = [...Array(count - 1).fill({ keyid: '', sig: '' }), signature];
+    return open(JSON.stringify({ ...envelope, signatures }), publicKey);
+  };
+  t.match(signedBy(16), { outcome: 'passed' }, 'among those of others');
+  t.equal(signedBy(17), 'it has more than 16 signatures');
   for (const wrong of [
     'no JSON',
     '[]',
@@ -181,4 +190,70 @@ t.test('wrong options are named', async (t) => {
     t.equal(code, 2);
     t.match(stderr, message);
   }
+});
+
+t.test('a file that cannot be written is told before the test, and a large one is not read', async (t) => {
+  const { files, report: large } = makeKeys(t);
+  const folder = dirname(large);
+  const nowhere = join(folder, 'none', 'x');
+  const key = ['--report-key', files.privateKey];
+  writeFileSync(large, '');
+  truncateSync(large, 64 * 1024 * 1024 + 1);
+  for (const [args, message] of [
+    [['device', '--signed-report', nowhere, ...key], /^--signed-report: the file cannot be written: ENOENT/],
+    [['device', '--signed-report', folder, ...key], /^--signed-report: the file cannot be written: EISDIR/],
+    [['device', '--junit', nowhere], /^--junit: the file cannot be written/],
+    [['run', 'smoke', '--decisions', nowhere], /^--decisions: the file cannot be written/],
+    [['verify', large, '--public-key', files.publicKey, '--page', nowhere], /^--page: the file cannot be written/],
+    [['verify', large, '--public-key', files.publicKey], /^verify: .*report\.json is larger than 64 MiB/],
+  ] as const) {
+    const { code, stderr } = await simulateHere([...args]);
+    t.equal(code, 2, args.join(' '));
+    t.match(stderr, message);
+  }
+});
+
+t.test('a key with a passphrase is told as such', async (t) => {
+  const { privateKey, files, report } = makeKeys(t);
+  const locked = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'a passphrase' } as const;
+  writeFileSync(files.privateKey, privateKey.export(locked));
+  const { code, stderr } = await simulateHere(['device', '--signed-report', report, '--report-key', files.privateKey]);
+  t.equal(code, 2);
+  t.match(stderr, /^--report-key: .* has a passphrase, /);
+});
+
+t.test('texts of a device deceive no reader: neither of the page nor of the lines', async (t) => {
+  const { privateKey, files, report, page } = makeKeys(t);
+  const hostile = '<b>\u202e\u001b[2J\u009b';
+  const findings = [{ rule: 'once', expected: hostile, came: hostile, story: [`${hostile}\nOutcome     passed`] }];
+  const cases = allHold.map((one, place) =>
+    place === 0 ? { ...one, outcome: 'broken', shown: hostile, findings } : one,
+  ) as readonly CaseRecord[];
+  const made = { ...record(cases), firmwareVersion: hostile, managementClientVersion: '2.0' };
+  writeFileSync(report, seal(certificateOfDevice(made), privateKey));
+  const { stdout } = await simulateHere(['verify', report, '--public-key', files.publicKey, '--page', page]);
+  for (const shown of [stdout, readFileSync(page, 'utf8')]) {
+    for (const character of ['\u202e', '\u001b', '\u009b']) t.notOk(shown.includes(character));
+    t.match(shown, '\\u{202e}\\u{1b}[2J\\u{9b}');
+    t.match(shown, '\\u{a}Outcome     passed', 'no line of its own');
+  }
+  t.notMatch(readFileSync(page, 'utf8'), '<b>');
+  t.match(stdout, /^managementClientVersion {2}2\.0$/m);
+});
+
+t.test('the report of a receiver names its address, and keeps credentials and the query with the tester', (t) => {
+  const url = 'https://tester:a-password@customer.example/hooks/1?token=a-token#part';
+  const made: TrialRecord = {
+    forward: url,
+    seed: 1,
+    startedAt: '2026-11-22T09:30:00.000Z',
+    milliseconds: 1,
+    webhooks: 0,
+    unverified: 0,
+    kinds: [],
+    verdicts: [],
+    notRun: [],
+  };
+  t.same(certificateOfReceiver(made).subject, { url: 'https://customer.example/hooks/1' });
+  t.end();
 });
