@@ -148,8 +148,12 @@ t.test('the page says that a stage soaks, and that its soak is over', { skip, ti
   await stage.getByText('The soak ends in').waitFor();
   await page.getByText('The next stage waits for the end of the soak, and for an approval.').waitFor();
   t.equal(await orders.getByText('Approve').getAttribute('class'), 'main');
-  // The time of the page is that of its machine.
-  await page.evaluate(`{ const real = Date.now; Date.now = () => real() + 601_000; }`);
+  // Ten minutes later, by the clock of the machine and by that of the service, which the page hears of in each answer.
+  await page.evaluate(`{
+    const [now, parse] = [Date.now, Date.parse];
+    Date.now = () => now() + 601_000;
+    Date.parse = (text) => parse(text) + (text.endsWith('GMT') ? 601_000 : 0);
+  }`);
   await stage.getByText('The soak is over.').waitFor();
   await stage.getByText('running', { exact: true }).waitFor();
   await page.getByText('The next stage waits for an approval.').waitFor();

@@ -101,6 +101,8 @@ export function createSettling({ database, clock, settled }: Parts) {
         async (unit) => {
           const endpoint = await findEndpoint(unit, known, unit.forUpdate);
           if (endpoint?.updatedAt !== known.updatedAt || endpoint.settling !== known.settling) return false;
+          // An attempt that was under way has ended: what waits is due now, or no longer, also in the pieces that are done.
+          if (isDown(endpoint) !== isDown(known)) return false;
           for (const [change, list] of changes) changeRows(unit, known, change, list, now);
           if (isDone) {
             saveSettled(unit, known);
