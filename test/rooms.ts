@@ -162,6 +162,7 @@ export const SIMULATOR_ROOMS: Storeys = {
 export const SIMULATOR_LEAVES: readonly string[] = [
   'back-off',
   'bounded-map',
+  'files-of-options',
   'histogram',
   'key-file',
   'plain-text',
