@@ -210,7 +210,7 @@ export function createFleet({
       ...(badNetworks && { conditions: networks.conditionsOf(member) }),
       ...(clocks && { clockError: clockErrorOf(clocks, seed, place, timers) }),
       clean,
-      level: settings.level,
+      ...(settings.level !== undefined && { level: settings.level }), // of MQTT 5 only: each member costs memory
       ...(createLink && { createLink }),
       connectAttempts,
       gate: pacer.turn,

@@ -23,6 +23,8 @@ const OPENING_MILLISECONDS = 30_000;
 /** The reason code of a message above the rate, and the pause before it is sent again. */
 const TOO_MANY = 0x97;
 const AGAIN_MILLISECONDS = 1000;
+/** The most messages that there are identifiers for. */
+const UNBOUNDED = 65_535;
 /** The part of the keep-alive after which a device pings. If nothing arrives between two pings, the connection is dead. */
 const PING_PART = 3 / 4;
 
@@ -34,7 +36,6 @@ class MqttLink implements Link, WireEnd {
   readonly #options: LinkOptions;
   readonly #addresses: Addresses;
   readonly #prefix: string;
-  readonly #level: Level;
   readonly #outbox = new Outbox();
   #state: State = 'closed';
   /** The credential of the device, and that of the present connection. */
@@ -49,7 +50,7 @@ class MqttLink implements Link, WireEnd {
   #reading = false;
   #subscription = { messageId: 0, sessionPresent: false };
   /** The most messages without an acknowledgement that the service takes [MQTT-3.3.4-7]; MQTT 3.1.1 has no such bound. */
-  #most = Number.POSITIVE_INFINITY;
+  #most = UNBOUNDED;
   /** True from a ping until anything arrives. If it is still true at the next ping, the connection is dead. */
   #pinged = false;
   /** Messages of this connection whose PUBACK waits for `release`. */
@@ -61,13 +62,16 @@ class MqttLink implements Link, WireEnd {
   #error: Error | undefined;
   #opening: PromiseWithResolvers<void> | undefined;
   /** Called when the connection is closed. */
-  #onceClosed: (() => void)[] = [];
+  #onceClosed: (() => void)[] | undefined;
   /** Called when no message is unacknowledged any more, or the connection is closed. */
-  #onceQuiet: (() => void)[] = [];
+  #onceQuiet: (() => void)[] | undefined;
+
+  get #level(): Level {
+    return this.#options.level ?? 4;
+  }
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#level = options.level ?? 4;
     this.#addresses = new Addresses(options.url);
     wireTo(this.address); // throws if it is no URL
     this.#prefix = `devices/${options.deviceId}/`;
@@ -290,7 +294,7 @@ class MqttLink implements Link, WireEnd {
       if (packet.cmd !== 'connack') this.#fail(new Error(`the service began with ${packet.cmd}`));
       else if (returnCodeOf(packet)) this.#fail(new Refused(returnCodeOf(packet)));
       else {
-        this.#most = packet.properties?.receiveMaximum ?? Number.POSITIVE_INFINITY;
+        this.#most = packet.properties?.receiveMaximum ?? UNBOUNDED;
         this.#accepted(packet.sessionPresent);
       }
     } else if (packet.cmd === 'publish') this.#receive(packet);
@@ -352,16 +356,19 @@ class MqttLink implements Link, WireEnd {
     this.#full = false;
     this.#pinged = false;
     this.#opening = undefined;
-    this.#onceClosed = [];
+    this.#onceClosed = undefined;
     opening?.reject(cause);
     this.#quiet();
     this.#options.onClose(cause.message || String(cause), wasOnline);
-    for (const tell of onceClosed) tell();
+    for (const tell of onceClosed ?? []) tell();
   }
 
   /** Resolves when the socket is closed. */
   async #closed(): Promise<void> {
-    if (this.#wire) await new Promise<void>((resolve) => this.#onceClosed.push(resolve));
+    if (!this.#wire) return;
+    this.#onceClosed ??= [];
+    const waiting = this.#onceClosed;
+    await new Promise<void>((resolve) => waiting.push(resolve));
   }
 
   /**
@@ -371,6 +378,7 @@ class MqttLink implements Link, WireEnd {
   async #acknowledgements(): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#options.timers.after(FAREWELL_MILLISECONDS, resolve);
+      this.#onceQuiet ??= [];
       this.#onceQuiet.push(() => {
         cancel();
         resolve();
@@ -379,7 +387,9 @@ class MqttLink implements Link, WireEnd {
   }
 
   #quiet(): void {
-    for (const tell of this.#onceQuiet.splice(0)) tell();
+    const onceQuiet = this.#onceQuiet ?? [];
+    this.#onceQuiet = undefined;
+    for (const tell of onceQuiet) tell();
   }
 }
 
