@@ -143,7 +143,7 @@ await t.test('a broken-off upload leaves no object and no temporary file', async
 });
 
 await t.test('a silent connection is closed, a slow one is not', async (t) => {
-  const { url, folder, embedded, store } = await withUrl(t, { limits: { idleMs: 400 } });
+  const { url, folder, embedded, store } = await withUrl(t, { limits: { idleMs: 2_000 } });
   await rawRequest(url, { headers: { 'Content-Length': '10' }, body: 'abc' });
   await embedded.idle();
   t.same([litter(folder), objects(folder)], [[], []]);
@@ -155,7 +155,7 @@ await t.test('a silent connection is closed, a slow one is not', async (t) => {
         sent += 1;
         socket.write('x');
         if (sent === 10) clearInterval(timer);
-      }, 60); // 600 ms in total: longer than the bound, in steps far below it
+      }, 300); // 3 s in total: longer than the bound, in steps far below it, also on a busy machine
     },
   });
   t.equal(slow.status, 200);
