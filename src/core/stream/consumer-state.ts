@@ -46,15 +46,12 @@ export function judge({ after, updatedAt, oldestAt, removed }: ConsumerPlace, no
   const isResting = restingMicros >= (isRemoved ? keptMicros : ABANDONED_MICROS);
   // A consumer at the beginning reads what is left, and may have been made when the first events were removed already.
   const hasLost = after > 0 ? removed > after : removed > 0 && isEnding;
-  const state: ConsumerState =
-    isResting && (hasLost || (!isRemoved && age >= ABANDONED_MICROS))
-      ? 'abandoned'
-      : hasLost && after > 0
-        ? 'lost'
-        : isEnding
-          ? 'ending'
-          : age >= BEHIND_MICROS
-            ? 'behind'
-            : 'current';
-  return { state, ageMicros: age, leftMicros: isRemoved ? Math.max(0, keptMicros - age) : null, restingMicros };
+  function state(): ConsumerState {
+    if (isResting && (hasLost || (!isRemoved && age >= ABANDONED_MICROS))) return 'abandoned';
+    if (hasLost && after > 0) return 'lost';
+    if (isEnding) return 'ending';
+    return age >= BEHIND_MICROS ? 'behind' : 'current';
+  }
+  const leftMicros = isRemoved ? Math.max(0, keptMicros - age) : null;
+  return { state: state(), ageMicros: age, leftMicros, restingMicros };
 }
