@@ -27,7 +27,12 @@ export interface RawDeviceOptions {
   tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'session'>;
   /** Overrides of the CONNECT packet. */
   connect?: Record<string, unknown>;
+  /** Called every two seconds while a packet is waited for: lets time pass where a clock stands still. */
+  late?(): void;
 }
+
+/** Milliseconds after which a packet is late: longer than any takes unless the service tries something again. */
+const LATE_MS = 2_000;
 
 function openSocket(url: string, tls: ConnectionOptions): Duplex {
   const { protocol, hostname, port } = new URL(url);
@@ -64,6 +69,7 @@ export async function openRawDevice({
   level: asked,
   tls = {},
   connect: overrides,
+  late,
 }: RawDeviceOptions) {
   const level = asked ?? USUAL_LEVEL;
   const socket = openSocket(url, tls);
@@ -105,7 +111,10 @@ export async function openRawDevice({
     const index = arrived.findIndex((packet) => packet.cmd === cmd);
     if (index >= 0) return Promise.resolve(arrived.splice(index, 1)[0] as Sent<Cmd>);
     if (isClosed) return Promise.reject(new Error(`the connection has ended; no ${cmd} came`));
-    return new Promise((resolve, reject) => waiting.push({ cmd, resolve, reject }));
+    const packet = new Promise<Sent<Cmd>>((resolve, reject) => waiting.push({ cmd, resolve, reject }));
+    if (!late) return packet;
+    const timer = setInterval(late, LATE_MS);
+    return packet.finally(() => clearInterval(timer));
   };
   let messageId = 0;
 

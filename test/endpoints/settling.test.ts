@@ -18,9 +18,10 @@ onBoth(t, async (t, database) => {
     return made;
   }
   const [sent, skipped, killed] = [await stuck(), await stuck(), await stuck()];
-  for (let count = 0; count < SENT; count += 1) {
-    await send((count % 2 === 0 ? device : other).link, `custom.n${count}`);
-    if (count % AT_ONCE === 0) world.clock.advance(1_000);
+  for (let from = 0; from < SENT; from += AT_ONCE) {
+    const counts = Array.from({ length: AT_ONCE }, (_, index) => from + index);
+    await Promise.all(counts.map((count) => send((count % 2 === 0 ? device : other).link, `custom.n${count}`)));
+    world.clock.advance(1_000);
   }
   await settled();
 
