@@ -294,6 +294,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   return {
     clock,
     dataDir,
+    /** Whether its database is a server, which is too late now and then. */
+    isServer,
     /** Opens the database of the service directly. */
     raw: () => openRaw(t, dataDir, config.databaseUrl),
     admin,

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type DatabaseKind, usualDatabase } from '../postgres/databases.ts';
+import type { DatabaseKind } from '../postgres/databases.ts';
 import { startStream } from '../stream/stream-world.ts';
 import { createTestReceiver, type Received, type TestReceiver } from '../webhooks/test-receiver.ts';
 
@@ -24,7 +24,6 @@ export async function startEndpoints(
 ) {
   const stream = await startStream(t, { keptDays: 30, ...options });
   const { tenant, world, device } = stream;
-  const isServer = (options.database ?? usualDatabase) === 'postgres' || (options.nodes ?? 1) > 1;
   const path = `${tenant.path}/endpoints`;
 
   /** Makes an endpoint with a receiver of its own. */
@@ -43,7 +42,7 @@ export async function startEndpoints(
    */
   async function settled(): Promise<void> {
     await world.idle();
-    for (let looks = 0; looks < (isServer ? 3 : 0); looks += 1) {
+    for (let looks = 0; looks < (world.isServer ? 3 : 0); looks += 1) {
       world.clock.advance(1_000);
       await world.idle();
     }
