@@ -39,7 +39,11 @@ const renew = (): void => {
 };
 
 let newest: Test | undefined;
+let tests = 0;
 t.on('subtestStart', (test) => {
+  // The runner names a folder after its test, and tests of two files that run at the same time may have one name.
+  (test as Test).testdirName = `${t.testdirName}-${tests}`;
+  tests += 1;
   newest = test as Test;
   renew();
   newest.on('subtestStart', renew);
