@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { SHORT } from '../../src/platform/database/postgres/connection.ts';
 import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
 import type { Database } from '../../src/platform/database/sql.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
@@ -10,13 +11,19 @@ interface Told {
   ownerOf?(key: string): string | undefined;
 }
 
+/** Times after which a server is given up that a busy machine does not reach; tests that are about these times set their own. */
+const PATIENT = {
+  bounds: { ...SHORT, statementMs: 60_000, idleInTransactionMs: 60_000, lockMs: 10_000, silenceMs: 60_000 },
+  longestWaitMs: 60_000,
+};
+
 /** Opens a new database of a kind; it ends with the test. */
 export async function openDatabaseOf(kind: DatabaseKind, t: Test, told: Told = {}): Promise<Database> {
   const options = { nowMicros: 0, ...told };
   const database =
     kind === 'sqlite'
       ? openSqlite({ folder: t.testdir(), ...options })
-      : await openPostgres({ url: await createDatabase(t), ...options });
+      : await openPostgres({ url: await createDatabase(t), ...PATIENT, ...options });
   t.teardown(() => database.close());
   return database;
 }
