@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { inParallel } from '@lapel/device-sim/customer/service-client';
+import { beginRecord, failedFiles } from './failed-tests.ts';
 import { allFiles, GROUPS, SUITES } from './groups.ts';
 import { missingCodes } from './missing-codes.ts';
 import type { Outcome } from './outcome.ts';
@@ -14,6 +15,9 @@ import { RESULTS, runTestProcess } from './test-process.ts';
 /** More processes would disturb tests that prefer the same ports. */
 const MOST = 5;
 
+/** If more files fail, none is run again: it is no accident. */
+const MOST_AGAIN = 5;
+
 const PREPARED = pathToFileURL(join(import.meta.dirname, 'prepared.ts')).href;
 
 const HELP = `npm test -- [options] [FILE, FOLDER or GROUP ...]
@@ -22,6 +26,8 @@ const HELP = `npm test -- [options] [FILE, FOLDER or GROUP ...]
              the device simulator, and simulated worlds; all: both
   --postgres tests that use the embedded database use PostgreSQL instead, where it is installed
   --mqtt-5   devices of tests that ask for no version of MQTT speak 5
+  --again    each file with a failure is run once more, alone, when all others have ended, and only that run counts; the
+             first failure is told. If more than ${MOST_AGAIN} files fail, none is
   --jobs N   processes that run at a time (one more than there are processors, at most ${MOST})
 
 Groups: ${Object.keys(GROUPS).join(', ')}
@@ -34,6 +40,7 @@ const { values, positionals } = parseArgs({
     jobs: { type: 'string' },
     postgres: { type: 'boolean', default: false },
     'mqtt-5': { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -72,30 +79,58 @@ const wanted = positionals.flatMap(runsOf);
 const runs = wanted.length > 0 || !suite ? wanted : suite;
 /** A whole suite that has the tests of the service must have received each error code. */
 const record = runs === SUITES.service || runs === SUITES.all ? join(RESULTS, 'received-codes') : undefined;
+mkdirSync(RESULTS, { recursive: true });
 if (record !== undefined) {
-  mkdirSync(RESULTS, { recursive: true });
   writeFileSync(record, '');
   process.env[RECORD] = resolve(record);
 }
-const outcomes = await inParallel(runs, jobs, async (names): Promise<[name: string, outcome: Outcome]> => {
+/** A process of tests. `files`: those with a failure; undefined when a failure is of none of them. */
+interface Ran {
+  name: string;
+  outcome: Outcome;
+  files: readonly string[] | undefined;
+}
+
+async function run(name: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   const from = performance.now();
-  const name = names.join('+');
-  const isFile = names.some((one) => !(one in GROUPS));
-  const args = isFile ? ['--import', PREPARED, `test/${name}`] : ['test/runs/group.ts', ...names];
-  const outcome = await runTestProcess(name, args, ending.signal);
+  const outcome = await runTestProcess(name, args, { ending: ending.signal, env });
   const { failures, passed, skipped } = outcome;
   const parts = [`${passed} passed`, `${failures.length} failed`, `${skipped.length} skipped`, seconds(from)];
   process.stdout.write(`${failures.length === 0 ? 'ok' : 'NOT OK'} ${name}: ${parts.join(', ')}\n`);
-  return [name, outcome];
+  return outcome;
+}
+const runFile = (file: string, name = file): Promise<Outcome> => run(name, ['--import', PREPARED, `test/${file}`]);
+
+const ran = await inParallel(runs, jobs, async (names): Promise<Ran> => {
+  const name = names.join('+');
+  if (names.some((one) => !(one in GROUPS))) return { name, outcome: await runFile(name), files: [name] };
+  const path = join(RESULTS, `${name}.failed`);
+  const outcome = await run(name, ['test/runs/group.ts', ...names], beginRecord(path));
+  return { name, outcome, files: failedFiles(outcome, path) };
 });
 
+/** Runs the files with a failure again. Returns those that passed. */
+async function runAgain(files: readonly string[]): Promise<Set<string>> {
+  const good = new Set<string>();
+  if (files.length > MOST_AGAIN) {
+    process.stdout.write(`${files.length} files failed, so none is run again\n`);
+    return good;
+  }
+  for (const file of files) if ((await runFile(file, `again/${file}`)).failures.length === 0) good.add(file);
+  return good;
+}
+const red = ran.filter(({ outcome }) => outcome.failures.length > 0);
+const passedAgain = values.again ? await runAgain(red.flatMap(({ files = [] }) => files)) : new Set();
+
 let [passed, skipped, failed] = [0, 0, 0];
-for (const [name, outcome] of outcomes) {
+for (const { name, outcome, files } of ran) {
+  const isMended = files?.every((file) => passedAgain.has(file)) ?? false;
   passed += outcome.passed;
   skipped += outcome.skipped.length;
-  failed += outcome.failures.length;
+  failed += isMended ? 0 : outcome.failures.length;
   for (const reason of outcome.skipped) process.stdout.write(`skipped: ${name}: ${reason}\n`);
-  for (const failure of outcome.failures) process.stdout.write(`\nFAILED: ${name}: ${failure}\n`);
+  const fate = isMended ? 'FAILED, AND PASSED ALONE' : 'FAILED';
+  for (const failure of outcome.failures) process.stdout.write(`\n${fate}: ${name}: ${failure}\n`);
 }
 const missing = record === undefined ? [] : missingCodes(readFileSync(record, 'utf8'));
 for (const code of missing) {

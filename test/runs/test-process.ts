@@ -19,13 +19,18 @@ const LONGEST_PROCESS = 1_200_000;
  * Runs Node with the arguments, and keeps its TAP in `RESULTS`, under the given name. Resolves to the outcome; an exit
  * code or a signal without a failed assertion is a failure as well.
  */
-export async function runTestProcess(name: string, args: readonly string[], ending: AbortSignal): Promise<Outcome> {
+export async function runTestProcess(
+  name: string,
+  args: readonly string[],
+  { ending, env = {} }: { ending: AbortSignal; env?: NodeJS.ProcessEnv },
+): Promise<Outcome> {
   const file = join(ROOT, RESULTS, `${name}.tap`);
   mkdirSync(dirname(file), { recursive: true });
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: {
       ...process.env,
+      ...env,
       NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'),
       TAP_TIMEOUT: process.env['TAP_TIMEOUT'] ?? `${LONGEST_TEST}`,
     },

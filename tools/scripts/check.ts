@@ -1,10 +1,13 @@
-// npm run check: everything that must be green, the tests last. npm run check -- NAME ...: only these steps.
+// npm run check: everything that must be green, the tests last. npm run check -- NAME ...: only these steps. With --again a
+// test file that fails is run once more, alone.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { areInstalled } from '../bench/peers/install.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAMS = ['src', 'schemas', 'client', 'cli', 'console', 'device-sim', 'tools', 'test'];
+const AGAIN = '--again';
+const again = process.argv.includes(AGAIN) ? [AGAIN] : [];
 const node = (file: string, ...args: string[]): string[] => [
   process.execPath,
   '--disable-warning=ExperimentalWarning',
@@ -22,10 +25,10 @@ const STEPS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   patterns: [node('tools/scripts/check-patterns.ts')],
   unused: [['knip', '--no-progress', '--treat-config-hints-as-errors']],
   english: [node('tools/scripts/check-english.ts')],
-  tests: [node('tools/scripts/tell-tests.ts'), node('test/runs/main.ts', '--suite', 'all')],
+  tests: [node('tools/scripts/tell-tests.ts'), node('test/runs/main.ts', '--suite', 'all', ...again)],
 };
 
-const given = process.argv.slice(2);
+const given = process.argv.slice(2).filter((name) => name !== AGAIN);
 const unknown = given.find((name) => !Object.hasOwn(STEPS, name));
 if (unknown !== undefined) {
   process.stderr.write(`${unknown} is no step; the steps are ${Object.keys(STEPS).join(', ')}\n`);
