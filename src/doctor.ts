@@ -5,8 +5,8 @@ import type { DatabaseState } from './platform/database/database-state.ts';
 import { systemClock } from './runtime/clock.ts';
 import { type Address, type Finding, lookAtDisk, lookAtFiles, lookAtPorts } from './runtime/machine-check.ts';
 import { LOOPBACK } from './runtime/setting-values.ts';
+import { SECOND } from './runtime/units.ts';
 
-const SECOND = 1_000_000;
 /** Microseconds by which two clocks may differ. */
 const SAME_TIME = 2 * SECOND;
 /** Connections of devices below which the limit of open files is probably one that nobody chose. */

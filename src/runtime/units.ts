@@ -4,3 +4,6 @@
  */
 export type Millis = number & { readonly unit?: 'ms' };
 export type Micros = number & { readonly unit?: 'us' };
+
+/** A second in microseconds. */
+export const SECOND = 1_000_000;

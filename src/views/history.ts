@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
-import type { Micros } from '../runtime/units.ts';
+import { type Micros, SECOND } from '../runtime/units.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
 import {
   insertSample,
@@ -19,7 +19,6 @@ import {
 } from './history-repository.ts';
 import { watchLoopDelay } from './loop-delay.ts';
 
-const SECOND = 1_000_000;
 const STEP = 10 * SECOND;
 /** Rows of `from` seconds that are older than `after` (microseconds) are combined into rows of `to` seconds. */
 const THINNED = [

@@ -20,6 +20,7 @@ import { type Evidence, tagOf, verdictOf } from '../core/rollouts/verdict.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Clock, toUtc } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
+import { SECOND } from '../runtime/units.ts';
 import { rolloutDevices } from './rollout-devices.ts';
 import { endOf } from './rollout-end.ts';
 import { healthRules, stageHealth } from './rollout-health.ts';
@@ -33,8 +34,7 @@ const MOST_ENTRIES = 100;
 const MOST_TRIES = 3;
 /** The most unfinished devices that the feed tells apart each second; of more, their readers see it at the next change. */
 const MOST_LIVE = 1_000;
-const MICROS_PER_SECOND = 1_000_000;
-const MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND;
+const MICROS_PER_MINUTE = 60 * SECOND;
 const FIRST = { stage: -1, place: -1 };
 
 interface Parts extends SignsOfLife {
@@ -83,7 +83,7 @@ function percentiles(times: Times, kind: TimeKind): { p50: number | null; p90: n
 /** The end of the soak of the present stage; null before it begins, and of the last stage, which has none. */
 function soakEnd({ plan, stage, shareSince, endedAt }: Rollout): string | null {
   if (shareSince === null || endedAt !== null || stage >= plan.stages.length - 1) return null;
-  return toUtc(shareSince + (plan.stages[stage]?.continueWhen?.soakFor ?? 0) * MICROS_PER_SECOND);
+  return toUtc(shareSince + (plan.stages[stage]?.continueWhen?.soakFor ?? 0) * SECOND);
 }
 
 /** The stages with the numbers of their devices. */

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
-import type { Micros } from '../runtime/units.ts';
+import { type Micros, SECOND } from '../runtime/units.ts';
 import type { NodeState } from './node-state.ts';
 import {
   countedSoFar,
@@ -24,7 +24,6 @@ import {
   saveFigures,
 } from './service-history-repository.ts';
 
-const SECOND = 1_000_000;
 /** The microseconds of a row. */
 const ROW = 300 * SECOND;
 /** Milliseconds between two writes of the current row. A crash loses the figures of this time at most. */

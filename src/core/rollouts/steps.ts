@@ -1,6 +1,6 @@
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Micros } from '../../runtime/units.ts';
+import { type Micros, SECOND } from '../../runtime/units.ts';
 import { findCounts } from './count-repository.ts';
 import { byState, type Count, hasFailed, hasShare, isDone } from './counts.ts';
 import { createAsking, healthEvidence } from './health/evidence.ts';
@@ -23,8 +23,6 @@ import type { Withdrawal } from './withdrawal.ts';
 const PER_ROUND = 64;
 /** With `preferConnected`, the waiting members among which those that are connected come first. */
 const LOOKED_AT = 1_000;
-const SECOND = 1_000_000;
-
 interface Parts {
   database: Database;
   clock: Clock;

@@ -1,4 +1,4 @@
-import type { Micros } from '../../runtime/units.ts';
+import { type Micros, SECOND } from '../../runtime/units.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';
 
 /** The terms under which an application sends a command. Without terms a command waits for ever. */
@@ -30,8 +30,6 @@ export interface StoredTerms {
   /** Seconds from the delivery in which the device must answer. */
   answerWithin: number | null;
 }
-
-const SECOND = 1_000_000;
 
 /** The terms of a transaction that is stored at `createdAt`. */
 export const storedTerms = ({ expireIn, answerWithin }: Terms, createdAt: Micros): StoredTerms => ({

@@ -1,11 +1,11 @@
 import { type Clock, toUtc } from '../../runtime/clock.ts';
+import { SECOND } from '../../runtime/units.ts';
 import type { SeenMessage } from '../../runtime/watch.ts';
 import type { FeedItem } from './feed-stream.ts';
 import { beginningOf, shownPayload } from './redact-payload.ts';
 
 /** Messages of devices that a stream sends per second, over all devices that it follows. */
 export const MESSAGES_PER_SECOND = 50;
-const SECOND = 1_000_000;
 /**
  * Topics whose messages may belong to a transaction. Messages on other topics belong to the application of the device,
  * whatever they contain.

@@ -4,6 +4,7 @@ import type { Due } from '../../../core/outbox/due.ts';
 import type { ResponseLink } from '../../../core/requests/response-sender.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
+import { SECOND } from '../../../runtime/units.ts';
 import type { GuardParts } from '../guard-parts.ts';
 import type { About } from '../outbound.ts';
 import { topicOf } from '../topics.ts';
@@ -11,7 +12,6 @@ import type { Five } from './five.ts';
 
 /** The most unacknowledged commands of a device that says how many messages it takes. */
 const WIDEST_WINDOW = 64;
-const SECOND = 1_000_000;
 /** The longest message expiry, in seconds. */
 const LONGEST_EXPIRY = 0xffff_ffff;
 
