@@ -3,7 +3,8 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
-import { deleteWill, type StoredPacket, willsOfOthers } from './session-repository.ts';
+import type { StoredPacket } from './stored-packet.ts';
+import { takeOrphan, willsOfOthers } from './will-repository.ts';
 
 /** Milliseconds between two checks. The devices of a node that was found dead have this time to connect again. */
 const BETWEEN_MS = 60_000;
@@ -34,11 +35,11 @@ export function createOrphanedWills({ database, clock, log, nodes, carryOut }: P
     const found = new Set<string>();
     for (let after: string | undefined = ''; after !== undefined && !stopped; ) {
       const wills = await willsOfOthers(database.prompt, live, after, PAGE);
-      for (const { clientId, brokerId } of wills) {
-        found.add(brokerId);
-        if (!dead.has(brokerId)) continue;
-        const will = await database.transact((unit) => deleteWill(unit, clientId, brokerId), {
-          device: clientId,
+      for (const orphan of wills) {
+        found.add(orphan.brokerId);
+        if (!dead.has(orphan.brokerId)) continue;
+        const will = await database.transact((unit) => takeOrphan(unit, orphan, clock.now()), {
+          device: orphan.clientId,
           pace: 'crowd',
         });
         if (will) await carryOut(will);

@@ -1,6 +1,8 @@
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import { SECOND } from '../../runtime/units.ts';
+import { type PacketRow, type StoredPacket, toPacket } from './stored-packet.ts';
 
 export interface StoredSubscription {
   clientId: string;
@@ -8,13 +10,6 @@ export interface StoredSubscription {
   qos: number;
   /** The subscription options of later protocol versions, as the client gave them. */
   properties: Record<string, unknown>;
-}
-
-export interface StoredPacket {
-  clientId: string;
-  /** All fields of the packet except the payload. */
-  packet: Record<string, unknown>;
-  payload: Buffer | null;
 }
 
 interface SubscriptionRow {
@@ -29,38 +24,55 @@ const toSubscription = (row: SubscriptionRow): StoredSubscription => ({
   ...row,
   properties: row.properties === null ? {} : (JSON.parse(row.properties) as Record<string, unknown>),
 });
-const toPacket = (row: { clientId: string; packet: string; payload: Buffer | null }): StoredPacket => ({
-  ...row,
-  packet: JSON.parse(row.packet) as Record<string, unknown>,
-});
-
 const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscriptions WHERE client_id = ?', ['text']);
 
 /** Whether a device with these subscriptions hears everything that it needs. */
 export type IsUsable = (clientId: string, subscriptions: readonly { topic: string; qos: number }[]) => boolean;
+
+/** The session that a device wants. */
+export interface SessionTerms {
+  isUsable: IsUsable;
+  /** Seconds after the end of the connection in which the session ends; null: it does not end by itself. */
+  expirySeconds: number | null;
+}
+
+const FIND_END = inSets(
+  'SELECT expiry_seconds AS "expirySeconds", ended_at AS "endedAt" FROM sessions WHERE client_id = ?',
+  ['text'],
+);
 
 /**
  * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4] whose subscriptions are usable. If
  * they are not, its device was cut off before its SUBSCRIBE, or a backup was made then: a device that hears of this
  * session would trust it, and never subscribe. So it begins anew, like a new one, without subscriptions and without
  * messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was removed while it sent
- * them, may have left some.
+ * them, may have left some. A session whose time is over is one that has ended [MQTT5 3.1.2.11.2]; one whose connection a
+ * crash has ended goes on, because nobody has seen when.
  */
 export async function openSession(
   unit: UnitOfWork,
   clientId: string,
-  isUsable: IsUsable,
+  { isUsable, expirySeconds }: SessionTerms,
   nowMicros: number,
 ): Promise<boolean> {
-  const [made, subscriptions] = await inOneGo(
+  const [[known], , subscriptions] = await inOneGo(
+    unit.all<{ expirySeconds: number | null; endedAt: number | null }>(FIND_END, clientId),
     unit.run(
-      'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
+      `INSERT INTO sessions (client_id, created_at, expiry_seconds) VALUES (?, ?, ?) ON CONFLICT (client_id) DO NOTHING`,
       clientId,
       nowMicros,
+      expirySeconds,
     ),
     unit.all<{ topic: string; qos: number }>(FIND_SUBSCRIPTIONS, clientId),
   );
-  if (made === 0 && isUsable(clientId, subscriptions)) return true;
+  if (known && (known.expirySeconds !== expirySeconds || known.endedAt !== null))
+    unit.later('UPDATE sessions SET expiry_seconds = ?, ended_at = NULL WHERE client_id = ?', [
+      expirySeconds,
+      clientId,
+    ]);
+  const isOver =
+    known?.endedAt != null && known.expirySeconds !== null && known.endedAt + known.expirySeconds * SECOND <= nowMicros;
+  if (known && !isOver && isUsable(clientId, subscriptions)) return true;
   deleteSubscriptions(unit, clientId);
   deleteIncomingPackets(unit, clientId);
   return false;
@@ -70,6 +82,14 @@ export async function openSession(
 export async function hasSession(sql: Sql, clientId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS one FROM sessions WHERE client_id = ?', clientId)) !== undefined;
 }
+
+/** Notes when the connection of a session has ended. */
+export const noteEnd = (unit: UnitOfWork, clientId: string, expirySeconds: number, nowMicros: number): void =>
+  unit.later('UPDATE sessions SET ended_at = ?, expiry_seconds = ? WHERE client_id = ?', [
+    nowMicros,
+    expirySeconds,
+    clientId,
+  ]);
 
 /** Deletes a session without its messages of QoS 2 and its will, which belong to the connection as well. */
 export function detachSession(unit: UnitOfWork, clientId: string): void {
@@ -148,7 +168,7 @@ export async function findIncomingPacket(
   clientId: string,
   messageId: number,
 ): Promise<StoredPacket | undefined> {
-  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
+  const row = await sql.get<PacketRow>(
     'SELECT client_id AS "clientId", packet, payload FROM incoming_packets WHERE client_id = ? AND message_id = ?',
     clientId,
     messageId,
@@ -170,73 +190,3 @@ export async function deleteIncomingPacket(sql: Sql, clientId: string, messageId
 
 export const deleteIncomingPackets = (unit: UnitOfWork, clientId: string): void =>
   unit.later('DELETE FROM incoming_packets WHERE client_id = ?', [clientId]);
-
-export const saveWill = (unit: UnitOfWork, brokerId: string, stored: StoredPacket): void =>
-  unit.later(
-    `INSERT INTO wills (client_id, broker_id, packet, payload) VALUES (?, ?, ?, ?) ON CONFLICT (client_id)
-     DO UPDATE SET broker_id = excluded.broker_id, packet = excluded.packet, payload = excluded.payload`,
-    [stored.clientId, brokerId, JSON.stringify(stored.packet), stored.payload],
-  );
-
-export async function findWill(sql: Sql, clientId: string): Promise<StoredPacket | undefined> {
-  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
-    'SELECT client_id AS "clientId", packet, payload FROM wills WHERE client_id = ?',
-    clientId,
-  );
-  return row && toPacket(row);
-}
-
-/**
- * Deletes and returns a client's will: of any broker, or only of the given one. The caller that gets the will must
- * carry it out.
- */
-export async function deleteWill(sql: Sql, clientId: string, brokerId?: string): Promise<StoredPacket | undefined> {
-  const own = brokerId === undefined ? '' : ' AND broker_id = ?';
-  const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(
-    `DELETE FROM wills WHERE client_id = ?${own} RETURNING client_id AS "clientId", packet, payload`,
-    clientId,
-    ...(brokerId === undefined ? [] : [brokerId]),
-  );
-  return row && toPacket(row);
-}
-
-/**
- * Up to `limit` wills that belong to other brokers than the named ones, ordered by client, after the given client;
- * PostgreSQL only.
- */
-export const willsOfOthers = (
-  sql: Sql,
-  brokerIds: readonly string[],
-  clientId: string,
-  limit: number,
-): Promise<{ clientId: string; brokerId: string }[]> =>
-  sql.all(
-    `SELECT client_id AS "clientId", broker_id AS "brokerId" FROM wills
-     WHERE client_id > ? AND NOT broker_id = ANY (string_to_array(?, ',')) ORDER BY client_id LIMIT CAST(? AS BIGINT)`,
-    clientId,
-    brokerIds.join(','),
-    limit,
-  );
-
-/** Assigns a client's will to a broker that does not exist, so that it is treated as that of a dead node. */
-export const orphanWill = (sql: Sql, clientId: string, brokerId: string): Promise<number> =>
-  sql.run('UPDATE wills SET broker_id = ? WHERE client_id = ?', brokerId, clientId);
-
-/** Changes the name of a broker in its wills. */
-export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
-  sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);
-
-/** Up to `limit` wills that belong to another broker than the named one, ordered by client, after the given client. */
-export async function willsAfter(
-  sql: Sql,
-  { clientId, notOf, limit }: { clientId: string; notOf: string; limit: number },
-): Promise<(StoredPacket & { brokerId: string })[]> {
-  const rows = await sql.all<{ clientId: string; brokerId: string; packet: string; payload: Buffer | null }>(
-    `SELECT client_id AS "clientId", broker_id AS "brokerId", packet, payload FROM wills
-     WHERE client_id > ? AND broker_id <> ? ORDER BY client_id LIMIT ?`,
-    clientId,
-    notOf,
-    limit,
-  );
-  return rows.map((row) => ({ ...toPacket(row), brokerId: row.brokerId }));
-}

@@ -2,11 +2,14 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
+import type { StoredPacket as Packet } from './stored-packet.ts';
 import type { Standing } from './takeover.ts';
+import type { StoredWill } from './will-repository.ts';
+import * as willRepository from './will-repository.ts';
 
-export type { StoredPacket, StoredSubscription } from './session-repository.ts';
+export type { SessionTerms, StoredSubscription } from './session-repository.ts';
+export type { StoredPacket } from './stored-packet.ts';
 
-type Packet = repository.StoredPacket;
 type Subscription = repository.StoredSubscription;
 
 interface Parts {
@@ -50,12 +53,12 @@ export function createSessions({ database, clock }: Parts) {
      */
     open: (
       clientId: string,
-      isUsable: repository.IsUsable,
+      terms: repository.SessionTerms,
       standing: (sql: UnitOfWork) => Promise<Standing>,
     ): Promise<Standing> =>
       transact(async (unit) => {
         const found = await standing(unit);
-        if (found === 'good') await repository.openSession(unit, clientId, isUsable, clock.now());
+        if (found === 'good') await repository.openSession(unit, clientId, terms, clock.now());
         return found;
       }, clientId),
 
@@ -111,26 +114,26 @@ export function createSessions({ database, clock }: Parts) {
     forgetIncoming: (clientId: string, fence?: Fence): Promise<void> =>
       write((unit) => repository.deleteIncomingPackets(unit, clientId), clientId, fence),
 
-    keepWill: (brokerId: string, will: Packet, fence?: Fence): Promise<void> =>
-      write((unit) => repository.saveWill(unit, brokerId, will), will.clientId, fence),
+    keepWill: (brokerId: string, will: StoredWill, fence?: Fence): Promise<void> =>
+      write((unit) => willRepository.saveWill(unit, brokerId, will), will.clientId, fence),
 
-    findWill: (clientId: string): Promise<Packet | undefined> => repository.findWill(read, clientId),
+    findWill: (clientId: string): Promise<Packet | undefined> => willRepository.findWill(read, clientId),
 
     /**
      * Deletes and returns a client's will, or undefined. Each CONNECT calls this, so it reads first: most clients have no
      * will, and need no commit. With `brokerId`, only a will of that broker is taken; the device may be connected to another.
      */
     async takeWill(clientId: string, brokerId?: string): Promise<Packet | undefined> {
-      const will = await repository.findWill(read, clientId);
+      const will = await willRepository.findWill(read, clientId);
       if (!will) return undefined;
-      return transact((unit) => repository.deleteWill(unit, clientId, brokerId), clientId);
+      return transact((unit) => willRepository.deleteWill(unit, clientId, brokerId), clientId);
     },
 
     /** The wills of all brokers but one, ordered by client: most of a fleet is connected to this one. */
     async *wills(notOf = ''): AsyncGenerator<Packet & { brokerId: string }> {
       let last = '';
       for (;;) {
-        const page = await repository.willsAfter(read, { clientId: last, notOf, limit: WILLS_PER_READ });
+        const page = await willRepository.willsAfter(read, { clientId: last, notOf, limit: WILLS_PER_READ });
         yield* page;
         if (page.length < WILLS_PER_READ) return;
         last = page.at(-1)?.clientId ?? '';

@@ -3,6 +3,8 @@ import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
+import type { StoredPacket } from './stored-packet.ts';
+import { deleteWill, orphanWill } from './will-repository.ts';
 
 /**
  * Another name of `Sql`: the connection or the unit of work with which a login reads its rows, for code that passes it
@@ -23,7 +25,7 @@ interface Entry {
   standing(sql: Sql): Promise<Standing>;
   /** Whether the session outlives the connection (`clean=false` in the CONNECT). */
   persistent: boolean;
-  isUsable: repository.IsUsable;
+  terms: repository.SessionTerms;
   /** Closes the connection without publishing its will. */
   close(): void;
 }
@@ -34,8 +36,11 @@ export interface Entered {
   epoch: number;
   /** Called first in each unit of work that writes a message of the connection. */
   fence: Fence;
-  /** The will of the device's former connection to another live node, which has to be carried out [MQTT-3.1.2-8]. */
-  will: repository.StoredPacket | undefined;
+  /**
+   * The will of the device's former connection to another live node, which has to be carried out [MQTT-3.1.2-8]: none with
+   * a delay, because the device is back.
+   */
+  will: StoredPacket | undefined;
 }
 
 export type Takeover = ReturnType<typeof createTakeover>;
@@ -49,7 +54,7 @@ export function createTakeover({ database, clock, ownership }: Parts) {
      */
     enter: (
       deviceId: string,
-      { standing, persistent, isUsable, close }: Entry,
+      { standing, persistent, terms, close }: Entry,
     ): Promise<Entered | { standing: Standing }> =>
       database.transact(
         async (unit) => {
@@ -57,11 +62,11 @@ export function createTakeover({ database, clock, ownership }: Parts) {
           if (found !== 'good') return { standing: found };
           const [{ epoch, fromOther }, will] = await inOneGo(
             ownership.take(unit, deviceId, close), // throws, before anything is written, while this node may own no device
-            repository.deleteWill(unit, deviceId),
-            persistent ? repository.openSession(unit, deviceId, isUsable, clock.now()) : false,
+            deleteWill(unit, deviceId),
+            persistent ? repository.openSession(unit, deviceId, terms, clock.now()) : false,
           );
           const fence = ownership.fence(deviceId, epoch);
-          return { standing: found, epoch, fence, will: fromOther ? will : undefined };
+          return { standing: found, epoch, fence, will: fromOther && will?.delaySeconds === null ? will : undefined };
         },
         { device: deviceId, pace: 'crowd' },
       ),
@@ -75,7 +80,7 @@ export function createTakeover({ database, clock, ownership }: Parts) {
      * after a minute, if the device has not connected by then.
      */
     orphan: (deviceId: string, epoch: number): Promise<number> =>
-      database.transact((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), {
+      database.transact((unit) => orphanWill(unit, deviceId, `handed over ${epoch}`), {
         device: deviceId,
         pace: 'crowd',
       }),
@@ -84,9 +89,9 @@ export function createTakeover({ database, clock, ownership }: Parts) {
      * Ends the current connection of a device, whichever node it is connected to. Runs in a unit of work under the lock
      * of the device. Returns the will of that connection.
      */
-    async revoke(unit: UnitOfWork, deviceId: string): Promise<repository.StoredPacket | undefined> {
+    async revoke(unit: UnitOfWork, deviceId: string): Promise<StoredPacket | undefined> {
       await ownership.revoke(unit, deviceId);
-      return repository.deleteWill(unit, deviceId);
+      return deleteWill(unit, deviceId);
     },
   };
 }

@@ -1,25 +1,10 @@
 import type { Duplex } from 'node:stream';
-import type { Contracts } from '@lapel/schemas/contracts/contracts';
 import { Aedes, type Client } from 'aedes';
-import type { Proof } from '../../core/devices/login-proof.ts';
-import type { DeviceLink } from '../../core/outbox/connection-state.ts';
-import type { ResponseLink } from '../../core/requests/response-sender.ts';
-import type { ConnectionLog } from '../../core/sessions/connection-log.ts';
-import type { Presence } from '../../core/sessions/presence.ts';
-import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
-import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
-import type { Metrics } from '../../metrics.ts';
-import type { Proxies } from '../../platform/entrance/forwarded.ts';
-import type { HostNames } from '../../platform/entrance/host-names.ts';
-import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';
+import type { SessionTerms, StoredPacket } from '../../core/sessions/sessions.ts';
 import { readRevoked } from '../../platform/entrance/revoked.ts';
 import type { TlsFiles } from '../../platform/entrance/tls-files.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Ids } from '../../runtime/ids.ts';
-import type { Log } from '../../runtime/log.ts';
 import { createLogLimit } from '../../runtime/log-limit.ts';
 import { BURST_SECONDS, createTokenBuckets } from '../../runtime/token-buckets.ts';
-import type { Watch } from '../../runtime/watch.ts';
 import {
   dropWill,
   guardRegistration,
@@ -30,6 +15,7 @@ import {
   subscriptionsOf,
 } from './aedes-internals.ts';
 import { createAuthentication } from './authentication.ts';
+import type { BrokerParts } from './broker-parts.ts';
 import { createConnections } from './connections.ts';
 import { createContestedIdentities } from './contested-identities.ts';
 import { createDeafConnections } from './deaf-connections.ts';
@@ -38,7 +24,7 @@ import { createDeviceEpochs } from './device-epochs.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
 import { createFront } from './five/front.ts';
 import { followClients } from './follow-clients.ts';
-import { ACKS_AT_ONCE, createInbound, type Handlers } from './inbound.ts';
+import { ACKS_AT_ONCE, createInbound } from './inbound.ts';
 import { createListeners } from './listeners.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
@@ -49,58 +35,6 @@ import { createPersistence, fromStored } from './persistence.ts';
 import { createSubacks } from './suback.ts';
 import { isGranted, isUsable, topicOf } from './topics.ts';
 import { createWaitingMessages } from './waiting-messages.ts';
-
-export interface BrokerParts {
-  sessions: Sessions;
-  clock: Clock;
-  ids: Ids;
-  log: Log;
-  metrics: Metrics;
-  watch: Watch;
-  /**
-   * Checks that the device is registered, that the proof of identity is valid, and that the device may connect. With
-   * `sql` the check runs in that unit of work.
-   */
-  authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
-  /** The developerId of a logged-in device; undefined while it is not known. */
-  ownerOf(deviceId: string): string | undefined;
-  /** Set in a cluster: moves devices from other nodes to this one. */
-  takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
-  nodeId?: (() => string) | undefined;
-  contracts: Pick<Contracts, 'read' | 'accepts'>;
-  handlers: Handlers;
-  /**
-   * Called when a device is connected and subscribed to its topic for commands. The returned function is called when
-   * the device disconnects or unsubscribes.
-   */
-  open(link: DeviceLink): () => void;
-  /**
-   * Called when a device is connected and subscribed to its topic for responses. The returned function is called when
-   * the device disconnects or unsubscribes.
-   */
-  openResponses(link: ResponseLink): () => void;
-  presence: Pick<Presence, 'heard' | 'left'>;
-  connectionLog: Pick<ConnectionLog, 'connected' | 'ended' | 'refused'>;
-  /** The number of commands that callers create per second at present. */
-  commands(): number;
-  maxConnections: number;
-  /** The setting LAPEL_MQTT_ADDRESS_LOGINS; null when it is not set. */
-  addressLogins: number | null;
-  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
-  loginSeconds: number;
-  /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
-  messageRate: number;
-  /** The setting LAPEL_MQTT_5. */
-  speaksFive: boolean;
-  /** The setting LAPEL_DEVICE_CERTIFICATES. */
-  deviceCertificates: boolean;
-  /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
-  gateOf?(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
-  /** The proxies in front of the listeners; undefined when none is trusted. */
-  proxies?: Proxies | undefined;
-  /** The host names that browsers may have in `Host`; undefined accepts every name. */
-  names?: HostNames;
-}
 
 // A device that does not read is disconnected after this many milliseconds. Until then publishes to this device wait;
 // publishes to other devices do not.
@@ -122,14 +56,18 @@ export async function createBroker(parts: BrokerParts) {
     forwards: false,
     nodeId: parts.nodeId,
     isLoggedIn,
+    willDelayOf: (client) => front.willDelayOf(client as Client),
     fenceOf: (client) => epochs.of(client)?.fence,
   });
   const { takeover } = parts;
-  const usableOf = (client: Client): typeof isUsable => (front.isNew(client) ? () => false : isUsable);
+  const termsOf = (client: Client): SessionTerms => ({
+    isUsable: front.isNew(client) ? () => false : isUsable,
+    expirySeconds: front.expiryOf(client),
+  });
   const epochs = createDeviceEpochs({
     takeover,
     carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
-    usableOf,
+    termsOf,
     leaves: (client) => devices.because(client, 'elsewhere'),
   });
   const logLimit = createLogLimit({ clock });
@@ -161,7 +99,7 @@ export async function createBroker(parts: BrokerParts) {
     metrics,
     authenticate,
     certificateOf: (client) => devices.originOf(client)?.certificate,
-    openSession: (client, standing) => persistence.openSession(client.id, usableOf(client), standing),
+    openSession: (client, standing) => persistence.openSession(client.id, termsOf(client), standing),
     enter: takeover && epochs.enter,
     turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     ending: (client, reason) => devices.because(client, reason),
@@ -211,6 +149,7 @@ export async function createBroker(parts: BrokerParts) {
     log,
     published: inbound.authorizePublish,
     released: exactlyOnce.released,
+    ended: (client, end) => parts.delayedWills.ended({ deviceId: client.id, ...end, fence: epochs.of(client)?.fence }),
     endSession: (client) => sessions.end(client.id, epochs.of(client)?.fence),
     detachSession: (client) => sessions.detach(client.id, epochs.of(client)?.fence),
   });
@@ -263,7 +202,21 @@ export async function createBroker(parts: BrokerParts) {
       ),
   });
 
-  followClients({ broker, log, devices, openLinks, deaf, ready: front.ready, subacks });
+  followClients({
+    broker,
+    log,
+    devices,
+    openLinks,
+    deaf,
+    ready(client) {
+      parts.delayedWills.isBack(client.id);
+      front.ready(client);
+    },
+    left(client) {
+      if ((registeredClient(broker, client.id) ?? client) === client) front.left(client);
+    },
+    subacks,
+  });
 
   const guard = createPacketGuard({
     clock,

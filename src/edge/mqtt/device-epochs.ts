@@ -1,15 +1,14 @@
 import type { Client } from 'aedes';
-import type { StoredPacket } from '../../core/sessions/sessions.ts';
+import type { SessionTerms, StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Entered, Seen, Standing, Takeover } from '../../core/sessions/takeover.ts';
 import { dropWill } from './aedes-internals.ts';
-import type { isUsable } from './topics.ts';
 
 interface Parts {
   takeover: Pick<Takeover, 'enter' | 'left'> | undefined;
   /** Publishes the will of the older connection that the device had to another node. */
   carryOut(will: StoredPacket): void;
-  /** Decides whether the stored session of a device is one that this connection can go on with. */
-  usableOf(client: Client): typeof isUsable;
+  /** The session that a connection wants. */
+  termsOf(client: Client): SessionTerms;
   /** Called before a connection is closed because this node no longer owns the device. */
   leaves(client: Client): void;
 }
@@ -18,7 +17,7 @@ interface Parts {
  * Gives connections their epochs in a cluster. Each new connection of a device gets a higher epoch than the one before
  * it, and only the connection with the highest epoch may write to the database.
  */
-export function createDeviceEpochs({ takeover, carryOut, usableOf, leaves }: Parts) {
+export function createDeviceEpochs({ takeover, carryOut, termsOf, leaves }: Parts) {
   const epochs = new WeakMap<object, Entered>();
 
   return {
@@ -38,7 +37,7 @@ export function createDeviceEpochs({ takeover, carryOut, usableOf, leaves }: Par
         client.close();
       };
       const persistent = client.clean === false;
-      const entered = await takeover.enter(deviceId, { standing, persistent, isUsable: usableOf(client), close });
+      const entered = await takeover.enter(deviceId, { standing, persistent, terms: termsOf(client), close });
       if (!('epoch' in entered)) return entered.standing;
       epochs.set(client, entered);
       if (entered.will) carryOut(entered.will);

@@ -14,11 +14,13 @@ interface Parts {
   deaf: Pick<ReturnType<typeof createDeafConnections>, 'check' | 'ended'>;
   /** Called when a device has logged in, after it is one of the connected ones. */
   ready(client: Client): void;
+  /** Called when the connection of a device has ended. */
+  left(client: Client): void;
   subacks: Pick<ReturnType<typeof createSubacks>, 'answer'>;
 }
 
 /** Lets the service know, by the events of Aedes, when devices connect, subscribe, unsubscribe and leave. */
-export function followClients({ broker, log, devices, openLinks, deaf, ready, subacks }: Parts): void {
+export function followClients({ broker, log, devices, openLinks, deaf, ready, left, subacks }: Parts): void {
   broker.on('clientReady', (client) => {
     if (client.closed) return;
     devices.loggedIn(client);
@@ -43,6 +45,7 @@ export function followClients({ broker, log, devices, openLinks, deaf, ready, su
     openLinks.close(client);
     deaf.ended(client);
     devices.ended(client);
+    left(client);
   });
   broker.on('clientError', (client, err) => {
     devices.because(client, 'lost', err.message);

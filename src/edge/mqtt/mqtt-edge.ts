@@ -1,8 +1,9 @@
 import type { Config } from '../../config.ts';
 import type { Core } from '../../core/core.ts';
+import { createDelayedWills } from '../../core/sessions/delayed-wills.ts';
 import { createOrphanedWills } from '../../core/sessions/orphaned-wills.ts';
-import { renameBroker } from '../../core/sessions/session-repository.ts';
 import { createTakeover, type Takeover } from '../../core/sessions/takeover.ts';
+import { renameBroker } from '../../core/sessions/will-repository.ts';
 import type { Cluster } from '../../platform/cluster/cluster.ts';
 import type { Peers } from '../../platform/cluster/peers.ts';
 import type { Common, Parts } from '../../platform/common.ts';
@@ -34,8 +35,17 @@ export const takeoverOf = ({ cluster }: Peers, common: Given['common']): Takeove
 export async function createMqttEdge({ parts, config, peers, common, core, entrances, owners, takeover }: Given) {
   const { transactions, statuses, events, requests, devices, sessions, presence, connectionLog, webhooks } = core;
   const { cluster } = peers;
-  const broker = parts.add(
+  const delayedWills = parts.add(
+    createDelayedWills({
+      ...common,
+      isOneOfMany: cluster !== undefined,
+      leads: () => cluster?.nodes.leads() ?? true,
+      carryOut: (will) => broker.carryOutWill(will),
+    }),
+  );
+  const broker: Broker = parts.add(
     await createBroker({
+      delayedWills,
       commands: transactions.demand,
       ...common,
       ...config.mqtt,

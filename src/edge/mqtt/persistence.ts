@@ -8,10 +8,9 @@
 import { Readable } from 'node:stream';
 import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Client } from 'aedes';
-import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
+import type { Sessions, SessionTerms, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
 import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
-import type { isUsable } from './topics.ts';
 
 type ClientId = Pick<Client, 'id'>;
 type Packet = Record<string, unknown> & { messageId?: number; payload?: Buffer | string; brokerId?: string };
@@ -41,6 +40,8 @@ interface Parts {
    * claimed.
    */
   isLoggedIn?(client: object): boolean;
+  /** Seconds after the end of a connection in which its will is due; null: at once. */
+  willDelayOf?(client: object): number | null;
   /** In a cluster: the check that makes a write of a connection fail when the device has a newer connection. */
   fenceOf?(client: object): Fence | undefined;
 }
@@ -63,7 +64,7 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
 
 export function createPersistence(parts: Parts) {
   const { sessions, allows, released, forwards = true, nodeId } = parts;
-  const { isLoggedIn = () => true, fenceOf = () => undefined } = parts;
+  const { isLoggedIn = () => true, fenceOf = () => undefined, willDelayOf = () => null } = parts;
   let broker = { id: '' };
   const ownId = (): string => nodeId?.() ?? broker.id;
 
@@ -87,9 +88,9 @@ export function createPersistence(parts: Parts) {
      */
     openSession: (
       clientId: string,
-      usable: typeof isUsable,
+      terms: SessionTerms,
       standing: (sql: Seen) => Promise<Standing>,
-    ): Promise<Standing> => sessions.open(clientId, usable, standing),
+    ): Promise<Standing> => sessions.open(clientId, terms, standing),
 
     async setup(owner: { id: string }): Promise<void> {
       broker = owner;
@@ -166,7 +167,8 @@ export function createPersistence(parts: Parts) {
     async putWill(client: ClientId, packet: Packet): Promise<void> {
       packet.brokerId = ownId();
       packet['clientId'] = client.id;
-      await sessions.keepWill(packet.brokerId, toStored(client.id, packet), fenceOf(client));
+      const will = { ...toStored(client.id, packet), delaySeconds: willDelayOf(client) };
+      await sessions.keepWill(packet.brokerId, will, fenceOf(client));
     },
 
     async getWill(client: ClientId): Promise<Packet | undefined> {

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { WIFI } from '../../world.ts';
 import { bytesOf, openFive, refusalOf, startFive } from './world.ts';
 
 const NAME = '00044d515454';
@@ -29,10 +28,6 @@ t.test('[MQTT-3.1.4-5] [MQTT-3.2.0-1] a login gets a CONNACK that says what the 
   const shown = (await world.admin().get(`/admin/v1/devices/${deviceId}/connection`)).body;
   t.match(shown, { protocol: '5', session: { present: false } });
   t.same(link.pending('connack'), [], '[MQTT-3.2.0-2] and no second one');
-  await t.test('a session that outlives its connection does not end by itself, and the device learns it', async (t) => {
-    const { connack: kept } = await openFive(world, { properties: { sessionExpiryInterval: 60 } });
-    t.equal(kept.properties?.sessionExpiryInterval, 0xffff_ffff);
-  });
 });
 
 t.test('a CONNECT that cannot be accepted gets a CONNACK with its reason [MQTT-3.2.2-7]', async (t) => {
@@ -171,43 +166,4 @@ t.test('[MQTT-3.1.2-22] a device that is silent for one and a half times its kee
   const { link } = await openFive(world, { keepalive: 1 });
   t.equal((await link.next('disconnect')).reasonCode, 0x8d);
   await link.closed;
-});
-
-t.test('wills', async (t) => {
-  const { world, tenant } = await startFive(t);
-  const device = await world.activatedDevice(tenant);
-  const topic = `devices/${device.deviceId}/acks`;
-
-  /** A connection whose will fails a command; returns the command. */
-  async function connect(properties: Record<string, unknown> = {}) {
-    const { transactionId } = (await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).body;
-    const payload = Buffer.from(JSON.stringify({ transactionId, status: 'failed' }));
-    const will = { topic, payload, qos: 1, retain: false, properties };
-    const link = await world.open({ ...device, level: 5, connect: { will } });
-    t.equal((await link.login()).reasonCode, 0);
-    return { link, transactionId };
-  }
-
-  await t.test('[MQTT-3.1.2-8] a will is carried out when the connection ends without a DISCONNECT', async (t) => {
-    const { link, transactionId } = await connect({ contentType: 'application/json', userProperties: { a: 'b' } });
-    await link.drop();
-    t.match((await tenant.event()).data.transaction, { transactionId, status: 'failed' });
-  });
-  await t.test('[MQTT-3.1.2-8] and after a DISCONNECT with 0x04', async (t) => {
-    const { link, transactionId } = await connect();
-    link.send({ cmd: 'disconnect', reasonCode: 4 });
-    await link.closed;
-    t.match((await tenant.event()).data.transaction, { transactionId, status: 'failed' });
-  });
-  await t.test('[MQTT-3.1.2-10] [MQTT-3.14.4-3] a DISCONNECT with 0 removes it', async (t) => {
-    const { link, transactionId } = await connect();
-    link.send({ cmd: 'disconnect', reasonCode: 0 });
-    await link.closed;
-    await world.idle();
-    t.match((await tenant.api.get(`${device.path}/transactions/${transactionId}`)).body, { completedAt: null });
-  });
-  await t.test('[MQTT-3.1.3-9] a will with a delay is refused, because it would come at once', async (t) => {
-    const will = { topic, payload: Buffer.from('{}'), qos: 1, retain: false, properties: { willDelayInterval: 5 } };
-    t.equal(await refusalOf(world, { ...device, connect: { will } }), 0x83);
-  });
 });

@@ -200,7 +200,7 @@ t.test('[MQTT-3.3.4-7] more messages without an answer than the receive maximum 
 });
 
 t.test('a device above its rate gets 0x97 for each message that is not carried out, and stays connected', async (t) => {
-  const { world, tenant } = await startFive(t, { LAPEL_DEVICE_RATE_LIMIT: '5' });
+  const { world, tenant } = await startFive(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '5' } });
   const { link, deviceId } = await world.activatedDevice(tenant, { level: 5 });
   world.clock.advance(10_000);
   for (const qos of [1, 2]) {

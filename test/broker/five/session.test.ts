@@ -85,6 +85,41 @@ t.test('sessions', async (t) => {
     t.equal((await login(device, 5, { clean: false, ...KEPT })).sessionPresent, false);
   });
 
+  await t.test('[MQTT-3.1.2-23] a session ends when its seconds without a connection are over', async (t) => {
+    const device = await world.registerDevice();
+    const back = async (away: number, level: 4 | 5, connect: Record<string, unknown> = KEPT): Promise<unknown> => {
+      await world.idle();
+      world.clock.advance(away * 1000);
+      const at = await login(device, level, { clean: false, ...(level === 5 && connect) });
+      await at.link.subscribe(topicOf(device.deviceId));
+      await world.idle();
+      world.clock.advance(3600_000); // the time of the connection does not count
+      await at.link.drop();
+      return at.sessionPresent;
+    };
+    const LONGER = { properties: { sessionExpiryInterval: 120 } };
+    const FOR_EVER = { properties: { sessionExpiryInterval: 0xffff_ffff } };
+    t.equal(await back(0, 5), false);
+    t.equal(await back(59, 5), true);
+    t.equal(await back(61, 5), false);
+    t.equal(await back(59, 5, LONGER), true);
+    t.equal(await back(119, 5, FOR_EVER), true, 'the last CONNECT counts');
+    t.equal(await back(100_000, 5), true, 'this one does not end by itself');
+    t.equal(await back(59, 4), true, 'from either version');
+    t.equal(await back(100_000, 5), true, 'one of MQTT 3.1.1 does not end by itself');
+    const at = await login(device, 5, { clean: false, ...KEPT });
+    at.link.send({ cmd: 'disconnect', reasonCode: 0, properties: { sessionExpiryInterval: 600 } });
+    await at.link.closed;
+    t.equal(await back(590, 5), true, 'a DISCONNECT has made it longer');
+  });
+
+  await t.test('[MQTT5 3.2.2.3.2] the CONNACK does not change the time of a session', async (t) => {
+    const device = await world.registerDevice();
+    const link = await world.open({ ...device, level: 5, connect: { clean: true, ...KEPT } });
+    t.equal((await link.login()).properties?.['sessionExpiryInterval'], undefined);
+    await link.drop();
+  });
+
   await t.test('a session outlives a restart of the service', async (t) => {
     const device = await world.registerDevice();
     const at = await login(device, 5, { clean: false, ...KEPT });

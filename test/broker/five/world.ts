@@ -4,8 +4,8 @@ import type { RawDevice, RawDeviceOptions } from '../../raw-device.ts';
 import { startWorld, type World } from '../../world.ts';
 
 /** Starts a service that speaks MQTT 5, with a developer. */
-export async function startFive(t: Test, env: Record<string, string> = {}) {
-  const world = await startWorld(t, { env });
+export async function startFive(t: Test, given: Parameters<typeof startWorld>[1] = {}) {
+  const world = await startWorld(t, given);
   const tenant = await world.createTenant();
   return { world, tenant };
 }

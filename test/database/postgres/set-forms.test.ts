@@ -92,6 +92,7 @@ async function fill(database: Database): Promise<void> {
       await unit.run("INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, 'n1', ?)", id, index);
     for (const id of DEVICES) {
       await unit.run("INSERT INTO device_status (device_id, reported, reported_at) VALUES (?, '{}', 0)", id);
+      await unit.run('INSERT INTO sessions (client_id, created_at) VALUES (?, 0)', id);
       await unit.run(
         'INSERT INTO subscriptions (client_id, topic, qos) VALUES (?, ?, 1)',
         id,

@@ -20,6 +20,10 @@ export interface Asked {
   isNew: boolean;
   /** Whether its session outlives the connection. */
   isKept: boolean;
+  /** Seconds for which its session outlives the connection; NEVER: it does not end by itself. */
+  expirySeconds: number;
+  /** Seconds after the end of the connection in which its will is due; 0: at once. */
+  willDelaySeconds: number;
   /** The messages without an acknowledgement that it takes at a time. */
   receiveMaximum: number;
   /** The messages that it says it takes; undefined when it says nothing. */
@@ -29,6 +33,9 @@ export interface Asked {
   /** Whether reason strings may stand in all packets [MQTT-3.1.2-29]. */
   tellsProblems: boolean;
 }
+
+/** The session expiry interval of a session that does not end by itself [MQTT5 3.1.2.11.2]. */
+export const NEVER = 0xffff_ffff;
 
 const malformed = (clause: string): Violation => new Violation(REASON.malformed, clause);
 
@@ -52,12 +59,11 @@ function checkAuthentication(values: Values): void {
     throw new Violation(REASON.protocolError, '[MQTT-3.1.2] authentication data without a method');
 }
 
-/** Refuses a will that the service could not publish as the device wants it. */
-function checkWill(flags: number, values: Values): void {
+/** The delay of a will. Refuses one that the service could not publish as the device wants it. */
+function willDelay(flags: number, values: Values): number {
   if ((flags & FLAG.willRetain) !== 0)
     throw new Violation(REASON.retain, '[MQTT-3.2.2-13] retained messages are not available');
-  if ((numberOf(values, PROPERTY.willDelay) ?? 0) > 0)
-    throw new Violation(REASON.notSupported, '[MQTT-3.1.3-9] a will with a delay is not available');
+  return numberOf(values, PROPERTY.willDelay) ?? 0;
 }
 
 /**
@@ -70,7 +76,8 @@ export function readConnect(bytes: Buffer, start: number, end: number): Asked {
   const { values, end: payloadAt } = readProperties(bytes, flagsAt + 3, end, TYPE.CONNECT);
   checkAuthentication(values);
   const isNew = (flags & FLAG.clean) !== 0;
-  const isKept = (numberOf(values, PROPERTY.sessionExpiry) ?? 0) > 0;
+  const expirySeconds = numberOf(values, PROPERTY.sessionExpiry) ?? 0;
+  const isKept = expirySeconds > 0;
   const saidMaximum = positive(values, PROPERTY.receiveMaximum, 'receive maximum');
   const maximumPacketSize = positive(values, PROPERTY.maximumPacketSize, 'maximum packet size');
   if (maximumPacketSize !== undefined && maximumPacketSize < LEAST_PACKET_SIZE)
@@ -78,9 +85,10 @@ export function readConnect(bytes: Buffer, start: number, end: number): Asked {
   const [clientId, afterId] = field(bytes, payloadAt, end);
   const parts = [clientId];
   let at = afterId;
+  let willDelaySeconds = 0;
   if ((flags & FLAG.will) !== 0) {
     const will = readProperties(bytes, at, end, WILL);
-    checkWill(flags, will.values);
+    willDelaySeconds = willDelay(flags, will.values);
     const [topic, message] = field(bytes, will.end, end);
     const [payload, next] = field(bytes, message, end);
     parts.push(topic, payload);
@@ -103,6 +111,8 @@ export function readConnect(bytes: Buffer, start: number, end: number): Asked {
     connect: packetOf(CONNECT, [body]),
     isNew,
     isKept,
+    expirySeconds,
+    willDelaySeconds,
     receiveMaximum: saidMaximum ?? RECEIVE_MAXIMUM,
     saidMaximum,
     maximumPacketSize: maximumPacketSize ?? Number.POSITIVE_INFINITY,

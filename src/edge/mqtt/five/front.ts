@@ -17,7 +17,7 @@ import {
 import { TYPE } from '../packet-rules.ts';
 import { topicOf } from '../topics.ts';
 import { ackBytes, refusalBytes } from './bytes.ts';
-import { type Asked, readConnect } from './connect.ts';
+import { type Asked, NEVER, readConnect } from './connect.ts';
 import { createFive, type Five } from './five.ts';
 import { createFiveLinks } from './five-links.ts';
 import type { FromDevice } from './from-device.ts';
@@ -37,6 +37,8 @@ interface Parts {
   published: Published;
   /** Called when a message of QoS 2 was refused, so that another one may have its identifier. */
   released(client: Client, messageId: number): void;
+  /** Notes the end of a connection whose session goes on; resolves when it need not be waited for. */
+  ended(client: Client, end: { expirySeconds: number | null; willSeconds: number | null }): Promise<void>;
   /** Ends the session of a device, which has nothing more to say. */
   endSession(client: Client): Promise<void>;
   /** Takes the session from a connection that goes on: it leaves nothing behind when it ends. */
@@ -47,8 +49,12 @@ interface Parts {
  * The front for MQTT 5: everything behind it (the guard, Aedes, the handlers) goes on with MQTT 3.1.1. A connection costs it
  * one object. Nothing here is asked for a connection of 3.1.1 while its messages come and go.
  */
-export function createFront({ clock, log, published, released, endSession, detachSession }: Parts) {
+export function createFront({ clock, log, published, released, ended, endSession, detachSession }: Parts) {
   const fives = new WeakMap<Client, Five>();
+  /** The seconds for which sessions outlive their connections, where a DISCONNECT has changed them. */
+  const changed = new WeakMap<Client, number>();
+  /** The connections whose will was put off. */
+  const putOff = new WeakSet<Client>();
   /** The connections whose session ends with their DISCONNECT. */
   const ending = new WeakSet<Client>();
 
@@ -97,6 +103,7 @@ export function createFront({ clock, log, published, released, endSession, detac
     if (!asked.isKept && sessionExpiry !== undefined && sessionExpiry > 0)
       throw new Violation(REASON.protocolError, '[MQTT-3.14.2] a session that ends with its connection');
     if (code !== 0) keepWill(client);
+    if (sessionExpiry !== undefined) changed.set(client, sessionExpiry);
     if (asked.isKept && sessionExpiry === 0) ending.add(client);
   }
 
@@ -104,6 +111,17 @@ export function createFront({ clock, log, published, released, endSession, detac
     change.catch((err: unknown) =>
       log.warn({ err, deviceId: client.id }, 'the session of a device could not be ended'),
     );
+  }
+
+  function expiryOf(client: Client): number | null {
+    const seconds = changed.get(client) ?? fives.get(client)?.asked.expirySeconds ?? NEVER;
+    return seconds === NEVER ? null : seconds;
+  }
+
+  /** A will is due at the end of its session at the latest [MQTT5 3.1.3.2.2]. */
+  function willDelayOf(client: Client): number | null {
+    const delay = Math.min(fives.get(client)?.asked.willDelaySeconds ?? 0, expiryOf(client) ?? NEVER);
+    return delay === 0 ? null : delay;
   }
 
   return {
@@ -141,6 +159,14 @@ export function createFront({ clock, log, published, released, endSession, detac
 
     /** Carries out a message of QoS 2, or a will, of any connection. */
     published(client: Client | null, packet: PublishPacket, done: (error?: Error | null) => void): void {
+      // Aedes passes a will as it was in the CONNECT, without `cmd`.
+      const isWill = (packet as Partial<PublishPacket>).cmd === undefined;
+      const willSeconds = client && isWill ? willDelayOf(client) : null;
+      if (client && willSeconds !== null) {
+        putOff.add(client);
+        void ended(client, { expirySeconds: expiryOf(client), willSeconds });
+        return; // without an answer Aedes leaves the stored will as it is
+      }
       const five = client ? fives.get(client) : undefined;
       if (client && five) carryOut(client, five, packet, done);
       else published(client as Client, packet, done);
@@ -180,6 +206,16 @@ export function createFront({ clock, log, published, released, endSession, detac
       if (!asked || asked.isKept || client.clean) return;
       makeClean(client);
       stored(client, detachSession(client));
+    },
+
+    expiryOf,
+    willDelayOf,
+
+    /** Called when a connection has ended and the device has no newer one. */
+    left(client: Client): void {
+      const expirySeconds = expiryOf(client);
+      if (expirySeconds === null || expirySeconds === 0 || putOff.has(client)) return;
+      void ended(client, { expirySeconds, willSeconds: null });
     },
 
     /** Called when the device has sent a DISCONNECT, before the next login of the device. */

@@ -43,8 +43,6 @@ interface Parts {
 const CONNACK = 2;
 const SUBACK = 9;
 const UNSUBACK = 11;
-/** A session that outlives its connection does not end by itself. */
-const NEVER = 0xffff_ffff;
 /** All packets of the service have these, so they are made once. */
 const OF_JSON = Buffer.concat([
   byteProperty(PROPERTY.payloadFormat, 1),
@@ -82,7 +80,6 @@ export function createServiceFlow({ asked, limits, device, write }: Parts) {
     if (code !== 0) return worded(refusalBytes, OF_CONNACK[code] ?? { code: REASON.unspecified, text: '' }, true);
     isOpen = true;
     return welcomeBytes(sessionPresent, [
-      ...(asked.isKept ? [fourProperty(PROPERTY.sessionExpiry, NEVER)] : []),
       twoProperty(PROPERTY.receiveMaximum, limits.receiveMaximum),
       byteProperty(PROPERTY.retainAvailable, 0),
       fourProperty(PROPERTY.maximumPacketSize, limits.packetSize),
