@@ -245,6 +245,11 @@ export function toDomainError(thrown: unknown): DomainError {
 export const isDatabaseAway = (thrown: unknown): boolean =>
   thrown instanceof DomainError && thrown.code === 'DATABASE_UNAVAILABLE';
 
+const PASSING: readonly ErrorCode[] = ['DATABASE_UNAVAILABLE', 'OBJECT_STORE_UNAVAILABLE', 'OVERLOADED'];
+
+/** Whether an error passes by itself, and says nothing about the command and its device: it is tried again. */
+export const isPassing = (thrown: unknown): boolean => thrown instanceof DomainError && PASSING.includes(thrown.code);
+
 /** Makes the body of the answer for an error: the specification calls its two forms Message error and Reason error. */
 export function errorBody(error: DomainError): { message: string } | { reason: string; details: Fault[] } {
   return ERRORS[error.code].shape === 'message'

@@ -1,45 +1,55 @@
 import { createHash } from 'node:crypto';
 import { freePort } from '@lapel/tools/harness/free-port';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createMetrics } from '../../src/metrics.ts';
 import { createEmbeddedStore } from '../../src/platform/objects/embedded-store.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { S3_CREDENTIALS, useS3Credentials } from '../s3-credentials.ts';
-import { startWorld, transactionIdOf } from '../world.ts';
+import { startWorld, type Tenant, transactionIdOf } from '../world.ts';
 
 const VERSION = { package: 'com.example.camera', version: '1.0.0' };
+
+/** A service with a store of its own, configured like any S3-compatible one; its credentials come from the AWS chain. */
+async function startWithStore(t: Test, options: Parameters<typeof startWorld>[1] = {}) {
+  useS3Credentials();
+  const folder = t.testdir({ store: {}, data: {} });
+  const clock = createFakeClock();
+  const startStore = async (at: number) => {
+    const store = createEmbeddedStore({
+      folder: `${folder}/store`,
+      credentials: S3_CREDENTIALS,
+      bucket: 'lapel',
+      region: 'us-east-1',
+      clock,
+      log: createLog({ level: 'silent' }),
+      metrics: createMetrics(),
+    });
+    t.teardown(() => store[Symbol.asyncDispose]());
+    return { store, port: (await store.listen('127.0.0.1', at)).port };
+  };
+  const { store, port } = await startStore(await freePort());
+  const env = { LAPEL_S3_ENDPOINT: `http://127.0.0.1:${port}` };
+  const world = await startWorld(t, { clock, dataDir: `${folder}/data`, env, ...options });
+  return { world, clock, store, startAgain: () => startStore(port) };
+}
+
+/** Uploads the version, and begins its distribution. */
+async function distribute(t: Test, tenant: Tenant): Promise<void> {
+  const upload = await tenant.api.post(`${tenant.path}/apps`, { json: { ...VERSION, fileSize: 4 } });
+  t.equal((await fetch(upload.body.urlList[0].uploadUrl, { method: 'PUT', body: 'file' })).status, 200);
+  await tenant.api.post(`${tenant.path}/packages/${VERSION.package}/versions/${VERSION.version}/distributions`);
+}
 
 t.test(
   'an install waits in its place for an unavailable object store; nothing fails, and a cancelled install is never sent',
   async (t) => {
-    // An own store, configured like any S3-compatible one; its credentials come from the AWS chain.
-    useS3Credentials();
-    const folder = t.testdir({ store: {}, data: {} });
-    const clock = createFakeClock();
-    const startStore = async (at: number) => {
-      const store = createEmbeddedStore({
-        folder: `${folder}/store`,
-        credentials: S3_CREDENTIALS,
-        bucket: 'lapel',
-        region: 'us-east-1',
-        clock,
-        log: createLog({ level: 'silent' }),
-        metrics: createMetrics(),
-      });
-      t.teardown(() => store[Symbol.asyncDispose]());
-      return { store, port: (await store.listen('127.0.0.1', at)).port };
-    };
-    const { store, port } = await startStore(await freePort());
-    const env = { LAPEL_S3_ENDPOINT: `http://127.0.0.1:${port}` };
-    const world = await startWorld(t, { clock, dataDir: `${folder}/data`, env });
+    const { world, clock, store, startAgain } = await startWithStore(t);
     const tenant = await world.createTenant();
     const device = await world.activatedDevice(tenant);
     const install = () => tenant.api.put(`${device.path}/apps`, { json: VERSION });
 
-    const upload = await tenant.api.post(`${tenant.path}/apps`, { json: { ...VERSION, fileSize: 4 } });
-    t.equal((await fetch(upload.body.urlList[0].uploadUrl, { method: 'PUT', body: 'file' })).status, 200);
-    await tenant.api.post(`${tenant.path}/packages/${VERSION.package}/versions/${VERSION.version}/distributions`);
+    await distribute(t, tenant);
     await world.idle();
     const former = transactionIdOf(await install());
     t.match(await device.link.command(), { transactionId: former, attempt: 1 });
@@ -77,7 +87,7 @@ t.test(
       t.equal((await tenant.event()).type, 'transaction.cancelled');
     }
 
-    await startStore(port);
+    await startAgain();
     clock.advance(30_000);
     t.match(await link.command(), { transactionId: former, attempt: 2 });
     const command = await link.command(); // and not the one that was answered while it waited
@@ -97,3 +107,36 @@ t.test(
     t.same(link.pending('publish'), []);
   },
 );
+
+t.test('a rollout waits for an object store that is away, and the log tells no error of the service', async (t) => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  const log = createLog({ level: 'warn', destination });
+  const { world, clock, store, startAgain } = await startWithStore(t, { log });
+  const tenant = await world.createTenant();
+  const { link } = await world.activatedDevice(tenant);
+  await distribute(t, tenant);
+  await world.idle();
+  const startAt = new Date(clock.now() / 1000 + 30_000).toISOString();
+  const json = { operation: 'installSoftware', parameters: VERSION, devices: {}, startAt };
+  const { rolloutId } = (await tenant.api.post(`${tenant.path}/rollouts`, { json })).body;
+  await world.idle();
+  await store[Symbol.asyncDispose]();
+  for (let seconds = 0; seconds < 60; seconds += 10) {
+    await world.idle();
+    clock.advance(10_000);
+  }
+  await world.idle();
+  t.match((await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body, { state: 'running' });
+  t.ok(lines.some((line) => line.includes('a rollout could not be taken further')));
+  t.same(
+    lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50),
+    [],
+  );
+  await startAgain();
+  for (let seconds = 0; seconds < 60 && link.pending('publish').length === 0; seconds += 10) {
+    clock.advance(10_000);
+    await world.idle();
+  }
+  t.match(await link.command(), { operation: 'installSoftware' });
+});

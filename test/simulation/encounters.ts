@@ -94,22 +94,41 @@ const ENCOUNTERS: readonly Encounter[] = [
 /** The share of the worlds with such a feature that have one or two encounters. */
 const SHARE = 0.5;
 
+/** All devices log in at once, each with a unit of several statements, and the disk is full. */
+const FULL_AT_LOGINS: Encounter = {
+  features: ['full-disk', 'lost-connections'],
+  links: [
+    { does: 'lost-connections', lasts: AT_ONCE },
+    { does: 'full-disk', after: [100, 500], lasts: LONG },
+  ],
+};
+const SHARE_OF_LOGINS = 0.25;
+
+function aimOf({ between }: Pick<Choices, 'between'>, [link, ...rest]: Encounter['links'], from: number): Aim {
+  const { does, when = 'the service runs', lasts = SHORT, after = AT_ONCE } = link;
+  const [next, ...others] = rest;
+  return {
+    does,
+    when,
+    from,
+    lasts: between(...lasts),
+    after: between(...after),
+    ...(next && { next: aimOf({ between }, [next, ...others], between(0, 400)) }),
+  };
+}
+
+/** In some worlds logins meet a full disk. It has a chance of its own, so that the other encounters stay as they are. */
+export function loginsOf(swarm: Swarm, choices: Choices, length: number): Aim[] {
+  const { features, links } = FULL_AT_LOGINS;
+  const has = features.some((feature) => swarm.has(feature)) && choices.maybe(SHARE_OF_LOGINS);
+  return has ? [aimOf(choices, links, choices.between(3_000, length))] : [];
+}
+
 /** The encounters of a world that lasts for `length` milliseconds. */
-export function encountersOf(swarm: Swarm, { between, one, maybe }: Choices, length: number, waits: Waits): Aim[] {
+export function encountersOf(swarm: Swarm, choices: Choices, length: number, waits: Waits): Aim[] {
+  const { between, one, maybe } = choices;
   const possible = ENCOUNTERS.filter(({ features }) => features.some((feature) => swarm.has(feature)));
   const count = possible.length > 0 && maybe(SHARE) ? between(1, 2) : 0;
-  const aimOf = ([link, ...rest]: Encounter['links'], from: number): Aim => {
-    const { does, when = 'the service runs', lasts = SHORT, after = AT_ONCE } = link;
-    const [next, ...others] = rest;
-    return {
-      does,
-      when,
-      from,
-      lasts: between(...lasts),
-      after: between(...after),
-      ...(next && { next: aimOf([next, ...others], between(0, 400)) }),
-    };
-  };
-  const aims = Array.from({ length: count }, () => aimOf(one(possible).links, between(3_000, length)));
-  return waits === 'returns' ? [...aims, aimOf(one(OF_RETURNS).links, length / 2)] : aims;
+  const aims = Array.from({ length: count }, () => aimOf(choices, one(possible).links, between(3_000, length)));
+  return waits === 'returns' ? [...aims, aimOf(choices, one(OF_RETURNS).links, length / 2)] : aims;
 }

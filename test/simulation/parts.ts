@@ -16,4 +16,5 @@ export const PARTS = {
   waits: 23,
   floods: 24,
   endpoints: 25,
+  logins: 26,
 } as const;

@@ -1,6 +1,6 @@
 import { createRandom, deriveSeed } from '@lapel/device-sim/random';
 import { choicesOf } from './choices.ts';
-import { encountersOf } from './encounters.ts';
+import { encountersOf, loginsOf } from './encounters.ts';
 import { withFlood } from './floods.ts';
 import { PARTS } from './parts.ts';
 import { type AimedEvent, hasFarLeap, isTimeRight, type Plan, PROMISES, TIMELESS, withEvents } from './plan.ts';
@@ -27,7 +27,11 @@ export function planOf(seed: number): Plan {
   );
   const told = (does: AimedEvent): AimedEvent => (does === 'silence' && hasOperator ? 'cuts' : does);
   const drawn = surroundingsOf(swarm, more, length);
-  const aims = [...drawn.aims, ...encountersOf(swarm, of(PARTS.encounters), length, waits)];
+  const aims = [
+    ...drawn.aims,
+    ...encountersOf(swarm, of(PARTS.encounters), length, waits),
+    ...loginsOf(swarm, of(PARTS.logins), length),
+  ];
   const surroundings = withEvents({ ...drawn, aims }, told);
   const planned = withRestore({
     seed,

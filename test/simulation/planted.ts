@@ -280,7 +280,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'commit-goes-on-without-its-transaction',
     about: 'the disk is full in the middle of a group, and SQLite ends its transaction',
-    within: 53,
+    within: 11,
     patches: [
       {
         file: 'platform/database/sqlite/group-commit.ts',
@@ -298,6 +298,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'unit-goes-on-without-its-transaction',
     about: 'the disk is full while several statements of a unit are on their way, and SQLite ends its transaction',
+    within: 130,
     patches: [UNIT_GOES_ON],
   },
   {

@@ -1,4 +1,4 @@
-import { DomainError } from '@lapel/schemas/contracts/errors';
+import { DomainError, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -6,7 +6,6 @@ import type { Log } from '../../runtime/log.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import type { FleetSelection } from '../selection/fleet-selection.ts';
 import { readDeviceFilter } from '../selection/read-fleet-filter.ts';
-import { isPassing } from '../transactions/passing.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { addCount, findAction, findFilter, findWaiting, settleDevice, waitingAmong } from './action-repository.ts';
 import { type ChangeParts, createChanges } from './changes.ts';

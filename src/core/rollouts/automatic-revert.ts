@@ -1,6 +1,5 @@
-import { DomainError } from '@lapel/schemas/contracts/errors';
+import { DomainError, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Database } from '../../platform/database/sql.ts';
-import { isPassing } from '../transactions/passing.ts';
 import { termsOfRevert } from '../transactions/terms.ts';
 import type { createReverting } from './reverting.ts';
 import { type PauseReason, type Rollout, revertsItself } from './rollout.ts';

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
+import { isDatabaseAway, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
@@ -124,7 +124,8 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
       return 'now';
     } catch (err) {
       if (isDatabaseAway(err)) throw err;
-      log.error({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be taken further; trying again');
+      const level = isPassing(err) ? 'warn' : 'error'; // the object store may be away
+      log[level]({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be taken further; trying again');
       return clock.now() + RETRY_MS * 1000;
     }
   }

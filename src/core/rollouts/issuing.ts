@@ -1,10 +1,9 @@
-import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
+import { DomainError, type ErrorCode, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import { firmwareWarning } from '../transactions/firmware-warning.ts';
 import type { Request } from '../transactions/operations.ts';
-import { isPassing } from '../transactions/passing.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { moveCount } from './count-repository.ts';
 import { NO_PLACE } from './counts.ts';

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
+import { isDatabaseAway, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -35,7 +35,7 @@ export function createBackgroundWork({ clock, log, run: runOnce, retryMs, failed
     work.begun();
     void runOnce()
       .catch((err: unknown) => {
-        if (!isDatabaseAway(err)) log.error({ err }, failed);
+        if (!isDatabaseAway(err)) log[isPassing(err) ? 'warn' : 'error']({ err }, failed); // the object store may be away
         return retryMs;
       })
       .then((waitMs) => {
