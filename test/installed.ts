@@ -35,6 +35,7 @@ export const missing = {
   browser: () => CHROMIUM === undefined && 'Chromium is not installed (.ci/install-chromium)',
   promtool: () => !runs('promtool', '--version') && 'Prometheus is not installed (.ci/install-prometheus)',
   paho: () => !runs(DEBIAN_PYTHON, '-c', 'import paho.mqtt.client') && 'paho-mqtt is not installed (.ci/install-paho)',
+  pahoC: () => !existsSync('/usr/bin/paho_c_pub') && 'Paho for C is not installed (.ci/install-mosquitto)',
   python: () => !runs('python3', '--version') && 'python3 is not installed (.ci/install-languages)',
   go: () => !runs('go', 'version') && 'Go is not installed (.ci/install-languages)',
   java: () => !runs('javac', '--version') && 'a JDK is not installed (.ci/install-languages)',

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectAsync, type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
@@ -149,6 +151,30 @@ client.loop_forever()
     { connack: [0, 100, 262_144], suback: [1, 1], command: ['activate', 'application/json'] },
     stderr,
   );
+});
+
+t.test('the clients of Paho for C', { skip: missing.pahoC() }, async (t) => {
+  for (const flavour of ['paho_c', 'paho_cs']) {
+    const { world, tenant } = await startFive(t);
+    const device = await world.activatedDevice(tenant);
+    await device.link.drop();
+    const { transactionId } = (await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).body;
+    const { port } = new URL(world.service.addresses.mqtt);
+    const login = ['-h', '127.0.0.1', '-p', port, '-V', '5', '-i', device.deviceId, '-u', device.deviceId];
+    const good = [...login, '-P', device.credential, '-q', '1'];
+    const topicOf = (kind: string): string => `devices/${device.deviceId}/${kind}`;
+    const sub = spawn(`${flavour}_sub`, [...good, '-t', topicOf('commands')], { stdio: ['ignore', 'pipe', 'ignore'] });
+    t.teardown(() => sub.kill('SIGKILL'));
+    let told = '';
+    while (!told.includes('setWifi')) told += String((await once(sub.stdout, 'data'))[0]);
+    t.match(JSON.parse(told.trim()), { transactionId }, flavour);
+    sub.kill('SIGKILL');
+    await once(sub, 'exit');
+    const ack = JSON.stringify({ transactionId, status: 'succeeded' });
+    const pub = await runProgram(`${flavour}_pub`, [...good, '-t', topicOf('acks'), '-m', ack]);
+    t.equal(pub.status, 0, pub.stderr);
+    t.match((await tenant.event()).data.transaction, { transactionId, status: 'succeeded' });
+  }
 });
 
 t.test('over TLS and WebSocket a device of MQTT 5 learns why it is cut off, too', { skip }, async (t) => {
