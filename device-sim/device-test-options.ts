@@ -14,7 +14,16 @@ import { UsageError } from './usage-error.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The options that `device` shares with other commands. */
-const SHARED: readonly OptionName[] = ['help', 'seed', 'wait', 'json', 'junit', 'signed-report', 'report-key'];
+const SHARED: readonly OptionName[] = [
+  'help',
+  'seed',
+  'wait',
+  'json',
+  'junit',
+  'signed-report',
+  'report-key',
+  'restart',
+];
 /** Addresses that mean all interfaces, at which no device can reach this machine. */
 const ANY: readonly string[] = ['0.0.0.0', '::'];
 const CREDENTIAL = { min: 32, max: 256 };

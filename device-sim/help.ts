@@ -108,8 +108,9 @@ The command receiver (it also takes --seed, --wait, --json, --api, --application
   --forward URL              your receiver, which gets every webhook
   --key KEY                  the authenticationKey; or LAPEL_AUTHENTICATION_KEY; or that of --application
   --once N                   ends after N webhooks of the service (only Ctrl-C ends the test)
-  --self                     makes the webhooks itself, without a service (30, or --once N)
+  --self                     makes the webhooks itself, without a service (32, or --once N)
   --kept FILE|URL            the webhook-ids that your receiver has kept, in any text: each accepted one must be there once
+  --restart COMMAND          with --kept: a command that kills your receiver and starts it again, while webhooks come
   --ordered                  with --kept: the list has the events of a device by their numbers, and missing:DEVICE:NUMBER
   --junit FILE               writes the expectations as JUnit
   --signed-report FILE       writes a report that names each rule with its evidence, signed with --report-key; also for device

@@ -72,7 +72,6 @@ const OF_A_DEVICE_TEST = {
   apn: { type: 'string' },
   'revert-after': { type: 'string' },
   'by-hand': { type: 'string' },
-  restart: { type: 'string' },
   thorough: { type: 'boolean' },
 } as const;
 
@@ -83,6 +82,7 @@ const OF_A_LISTENER = {
 
 /** The options that only the commands `receiver` and `device` have. */
 const OF_A_TEST = {
+  restart: { type: 'string' },
   junit: { type: 'string' },
   'signed-report': { type: 'string' },
   'report-key': { type: 'string' },

@@ -27,6 +27,8 @@ export function readTrial(
   if (misplaced) throw new UsageError(`--${misplaced}`, 'cannot be used with --self, which needs no service');
   if (options.has('ordered') && !options.has('kept'))
     throw new UsageError('--ordered', 'needs --kept, the list whose order it is about');
+  if (options.has('restart') && !options.has('kept'))
+    throw new UsageError('--restart', 'needs --kept, the list that shows what a restart has cost');
   const key = options.text('key') ?? options.text('authentication-key') ?? env['LAPEL_AUTHENTICATION_KEY'];
   if (!key && !application)
     throw new UsageError('--key', 'is needed without --application (or LAPEL_AUTHENTICATION_KEY)');
@@ -42,6 +44,7 @@ export function readTrial(
     webhook,
     kept: options.text('kept'),
     isOrdered: options.has('ordered'),
+    restart: options.text('restart'),
     json: options.has('json'),
     junitFile: options.text('junit'),
   };

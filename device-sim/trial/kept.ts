@@ -16,15 +16,16 @@ const ID = /msg_\w+/g;
 
 /** The webhooks that the receiver has accepted, and so must have kept. */
 export interface Accepted {
-  add(kind: Kind, webhookId: string): void;
-  all(): ReadonlyMap<string, Kind>;
+  /** `about`: which webhook it is, in a story; by default its kind. */
+  add(kind: Kind, webhookId: string, about?: string): void;
+  all(): ReadonlyMap<string, string>;
 }
 
 export function createAccepted(): Accepted {
-  const ids = new Map<string, Kind>();
+  const ids = new Map<string, string>();
   return {
-    add(kind, webhookId) {
-      if (!MAY_BE_DROPPED.includes(kind) && !ids.has(webhookId)) ids.set(webhookId, kind);
+    add(kind, webhookId, about = kind) {
+      if (!MAY_BE_DROPPED.includes(kind) && !ids.has(webhookId)) ids.set(webhookId, about);
     },
     all: () => ids,
   };
@@ -48,7 +49,7 @@ interface Compared {
 
 /** The webhooks with which a list is compared; `device`: its order is judged as well. */
 interface Sent {
-  readonly accepted: ReadonlyMap<string, Kind>;
+  readonly accepted: ReadonlyMap<string, string>;
   readonly refused: ReadonlySet<string>;
   readonly device: NumberedDevice | null;
 }

@@ -4,6 +4,10 @@ export const KINDS = {
   'forged-signature': { answer: 'refused', about: 'signed with another key' },
   'changed-body': { answer: 'refused', about: 'its deviceId was changed after signing' },
   'old-timestamp': { answer: 'refused', about: 'well signed, but more than five minutes ago' },
+  'two-signatures': {
+    answer: 'accepted',
+    about: 'signed with two keys, the receiver has the second, as while a key is replaced',
+  },
   twice: { answer: 'accepted', about: 'the same webhook again, with the same webhook-id' },
   'out-of-order': { answer: 'accepted', about: 'two events, the later one first' },
   late: { answer: 'accepted', about: 'an event of more than a day ago, signed now' },

@@ -13,6 +13,8 @@ const LARGEST = 256 * 1024;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
+const foreignKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
 /** A genuine webhook that the receiver has already got. */
 export interface Base {
   readonly id: string;
@@ -93,9 +95,11 @@ export function webhooksOf(kind: Misdeed, base: Base, parts: Parts): Outgoing[] 
     signedWebhook(authenticationKey, id, signedAt, body);
   const made = (content: Content): Outgoing => signed(bodyOf(content));
   switch (kind) {
-    case 'forged-signature': {
-      const foreign = `whsec_${randomBytes(32).toString('base64')}`;
-      return [signedWebhook(foreign, samples.webhookId(), at, base.body)];
+    case 'forged-signature':
+      return [signedWebhook(foreignKey(), samples.webhookId(), at, base.body)];
+    case 'two-signatures': {
+      const body = bodyOf(samples.any(owner, at));
+      return [signedWebhook([foreignKey(), authenticationKey], samples.webhookId(), at, body)];
     }
     case 'changed-body':
       return [{ ...signed(base.body), body: changedBody(base.body) }];

@@ -21,11 +21,14 @@ export const bodyOf = (content: Content): Buffer => Buffer.from(JSON.stringify(c
 
 /**
  * Signs a body as the service does: Standard Webhooks over `id.timestamp.body`. `at`: milliseconds of the Unix time.
+ * Several keys make several signatures, in their order.
  */
-export function signedWebhook(authenticationKey: string, id: string, at: number, body: Buffer): Outgoing {
+export function signedWebhook(keys: string | readonly string[], id: string, at: number, body: Buffer): Outgoing {
   const timestamp = String(Math.floor(at / 1000));
-  const bytes = Buffer.from(authenticationKey.replace(/^whsec_/, ''), 'base64');
-  const signature = createHmac('sha256', bytes).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  const signatures = [keys].flat().map((key) => {
+    const bytes = Buffer.from(key.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', bytes).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+  });
   return {
     id,
     body,
@@ -34,7 +37,7 @@ export function signedWebhook(authenticationKey: string, id: string, at: number,
       'user-agent': 'lapel',
       'webhook-id': id,
       'webhook-timestamp': timestamp,
-      'webhook-signature': `v1,${signature}`,
+      'webhook-signature': signatures.join(' '),
     },
   };
 }

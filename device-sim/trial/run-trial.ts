@@ -14,6 +14,7 @@ import { type Base, createOrder, webhooksOf } from './misdeeds.ts';
 import { createNumbered, type NumberedDevice } from './numbered.ts';
 import { bodyOf, signedWebhook } from './outgoing.ts';
 import { playBurst, playInTurn } from './play-misdeed.ts';
+import { playRestart } from './play-restart.ts';
 import { createSamples, NOBODY, type Samples } from './samples.ts';
 import { type CustomerAnswer, createSender, type Sender } from './sender.ts';
 import type { TrialRecord } from './trial-record.ts';
@@ -41,6 +42,8 @@ export interface TrialSettings {
   readonly kept: string | undefined;
   /** Whether the list has the events of a device in order, and the numbers that never came. */
   readonly isOrdered: boolean;
+  /** The command that kills the receiver and starts it again; undefined: it is not restarted. */
+  readonly restart: string | undefined;
   readonly json: boolean;
   readonly junitFile: string | undefined;
 }
@@ -64,6 +67,8 @@ const MOST_PENDING = 32;
 /** Milliseconds between two readings of the authenticationKey at least. */
 const KEY_MILLISECONDS = 1000;
 const MOST_TOLD = 5;
+/** Milliseconds that the command of a restart may take, and the receiver until it accepts connections again. */
+const RESTART_MILLISECONDS = 30_000;
 
 /** The state of a running test of a receiver. */
 interface Trial {
@@ -85,6 +90,8 @@ interface Trial {
   unverified: number;
   /** Why the first requests without a valid signature were refused. */
   readonly unverifiedStory: string[];
+  /** Why the receiver could not be restarted. */
+  restartFault: string | undefined;
 }
 
 function enter({ book, own, accepted, refused }: Trial, kind: Kind, webhookId: string, answer: CustomerAnswer): void {
@@ -186,6 +193,29 @@ async function playWithService(trial: Trial, pointed: Pointed | null): Promise<v
   }
 }
 
+/** Restarts the receiver while genuine webhooks come. Resolves to the reason why it failed; undefined: it did not. */
+function restart(trial: Trial, command: string): Promise<string | undefined> {
+  const { settings, outside, sender, accepted, samples } = trial;
+  return playRestart(command, {
+    make() {
+      const now = Date.now();
+      return signedWebhook(trial.key, samples.webhookId(), now, bodyOf(samples.any(NOBODY, now)));
+    },
+    send: sender.send,
+    taken: (id) => accepted.add('genuine', id, 'answered while the receiver was killed'),
+    again: (id, answer) => enter(trial, 'genuine', id, answer),
+    isBack: () =>
+      reach([settings.forward], {
+        patience: Math.max(settings.wait, RESTART_MILLISECONDS),
+        timers: systemTimers,
+        stopped: outside.stopped,
+        name: 'the receiver',
+      }),
+    stopped: outside.stopped,
+    withinMs: RESTART_MILLISECONDS,
+  });
+}
+
 function signedVerdict({ unverified, unverifiedStory, webhooks }: Trial): Verdict {
   return {
     text: 'service: each webhook has a valid signature',
@@ -218,6 +248,7 @@ function whyNotRun(trial: Trial, verdicts: readonly Verdict[]): string[] {
     ...(missing.length > 0
       ? [`never sent: ${names}. One kind follows each webhook, so at least ${MISDEEDS.length} webhooks must come`]
       : []),
+    ...(trial.restartFault === undefined ? [] : [trial.restartFault]),
     ...(trial.slowBursts > 0 ? ['burst: the simulator was too slow to send 100 webhooks a second'] : []),
     ...verdicts.filter(({ measurable }) => !measurable).map(({ text }) => `${text}: the simulator itself stood still`),
   ];
@@ -271,9 +302,11 @@ export async function runTrial(settings: TrialSettings, outside: Outside): Promi
     slowBursts: 0,
     unverified: 0,
     unverifiedStory: [],
+    restartFault: undefined,
   };
   try {
     await (settings.isSelf ? playSelf(trial) : playWithService(trial, pointed));
+    if (settings.restart !== undefined) trial.restartFault = await restart(trial, settings.restart);
   } finally {
     own.stop();
   }

@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 
+/** The level of MQTT in a CONNECT: 4 is version 3.1.1. */
+export type Level = 4 | 5;
+
 /** Makes the acknowledgement of a command. */
 export type AnswerOf = (deviceId: string, operation: string, transactionId: number | string) => object;
 
@@ -16,10 +19,13 @@ export async function connectBenchDevice(options: {
   deviceId: string;
   credential: string;
   answer?: AnswerOf | undefined;
+  /** The level of MQTT: 4 for 3.1.1, by default, or 5. */
+  level?: Level | undefined;
 }): Promise<Socket> {
-  const { port, deviceId, credential, answer = ALWAYS_GOOD } = options;
+  const { port, deviceId, credential, answer = ALWAYS_GOOD, level = 4 } = options;
+  const version = { protocolVersion: level };
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  const parser = mqttPacket.parser();
+  const parser = mqttPacket.parser(version);
   const ready = Promise.withResolvers<Socket>();
   let messageId = 1;
   parser.on('packet', (packet) => {
@@ -29,21 +35,25 @@ export async function connectBenchDevice(options: {
         operation: string;
       };
       messageId = (messageId % 65_000) + 1;
-      const puback = mqttPacket.generate({ cmd: 'puback', messageId: packet.messageId ?? 0 });
-      const ack = mqttPacket.generate({
-        cmd: 'publish',
-        topic: `devices/${deviceId}/acks`,
-        payload: JSON.stringify({ transactionId, ...answer(deviceId, operation, transactionId) }),
-        qos: 1,
-        messageId,
-        dup: false,
-        retain: false,
-      });
+      const puback = mqttPacket.generate({ cmd: 'puback', messageId: packet.messageId ?? 0 }, version);
+      const ack = mqttPacket.generate(
+        {
+          cmd: 'publish',
+          topic: `devices/${deviceId}/acks`,
+          payload: JSON.stringify({ transactionId, ...answer(deviceId, operation, transactionId) }),
+          qos: 1,
+          messageId,
+          dup: false,
+          retain: false,
+        },
+        version,
+      );
       socket.write(Buffer.concat([puback, ack]));
     } else if (packet.cmd === 'connack') {
-      if (packet.returnCode !== 0) return ready.reject(new Error(`CONNACK ${packet.returnCode}`));
+      const code = packet.returnCode ?? packet.reasonCode;
+      if (code !== 0) return ready.reject(new Error(`CONNACK ${code}`));
       const subscriptions = [{ topic: `devices/${deviceId}/commands`, qos: 1 as const }];
-      socket.write(mqttPacket.generate({ cmd: 'subscribe', messageId: 1, subscriptions }));
+      socket.write(mqttPacket.generate({ cmd: 'subscribe', messageId: 1, subscriptions }, version));
     } else if (packet.cmd === 'suback') {
       ready.resolve(socket);
     }
@@ -54,14 +64,15 @@ export async function connectBenchDevice(options: {
   const connectPacket = {
     cmd: 'connect' as const,
     protocolId: 'MQTT' as const,
-    protocolVersion: 4 as const,
+    protocolVersion: level,
+    ...(level === 5 && { properties: { sessionExpiryInterval: 3600 } }),
     clean: false,
     clientId: deviceId,
     keepalive: 0,
     username: deviceId,
     password: Buffer.from(credential),
   };
-  socket.on('connect', () => socket.write(mqttPacket.generate(connectPacket)));
+  socket.on('connect', () => socket.write(mqttPacket.generate(connectPacket, version)));
   return ready.promise;
 }
 
@@ -69,11 +80,11 @@ export async function connectBenchDevices(
   port: number,
   deviceIds: string[],
   credentialOf: (deviceId: string) => string,
-  answer?: AnswerOf,
+  { answer, level }: { answer?: AnswerOf | undefined; level?: Level | undefined } = {},
 ): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (const deviceId of deviceIds) {
-    sockets.push(await connectBenchDevice({ port, deviceId, credential: credentialOf(deviceId), answer }));
+    sockets.push(await connectBenchDevice({ port, deviceId, credential: credentialOf(deviceId), answer, level }));
   }
   return sockets;
 }

@@ -7,18 +7,38 @@ import { revisionOf, type Table } from './report.ts';
 
 type Pair = Record<'other' | 'own', Sample>;
 
-/**
- * Measures the closed loop of this checkout and of another one, in turns: each round begins with the one that ended the
- * round before. Both services run all the time, so they share the machine's load of each moment.
- */
+/** Measures the closed loop of this checkout and of another one. */
 export async function runBeside({ beside, ...options }: Options & { beside: string }): Promise<Table> {
-  const { seconds, rounds, devices, callers } = options;
   const checkout = resolve(beside);
   if (checkout === resolve(OWN_CHECKOUT)) throw new Error('--beside needs the folder of another checkout');
+  return {
+    name: 'Beside another checkout',
+    about: `The closed loop of revision ${revisionOf(OWN_CHECKOUT)} (own), and in turns of ${revisionOf(checkout)} (other).`,
+    rows: await inTurns(options, { other: { checkout }, own: {} }),
+  };
+}
+
+/** Measures the closed loop of devices that speak MQTT 5, and of those that speak 3.1.1. */
+export async function runVersions(options: Options): Promise<Table> {
+  return {
+    name: 'MQTT 5 beside MQTT 3.1.1',
+    about: `The closed loop of revision ${revisionOf(OWN_CHECKOUT)} with devices of MQTT 5 (own), and in turns of 3.1.1 (other).`,
+    rows: await inTurns(options, { other: {}, own: { level: 5 } }),
+  };
+}
+
+/**
+ * Measures two services in turns: each round begins with the one that ended the round before. Both run all the time, so they
+ * share the machine's load of each moment.
+ */
+async function inTurns(
+  { seconds, rounds, devices, callers }: Options,
+  given: Record<keyof Pair, Pick<Parameters<typeof startLapel>[0], 'checkout' | 'level'>>,
+): Promise<Table['rows']> {
   await using stack = new AsyncDisposableStack(); // ends all processes, even after an error
-  const start = async (from: string) =>
-    stack.adopt(await startLapel({ devices, checkout: from }), (target) => target.close());
-  const targets = { other: await start(checkout), own: await start(OWN_CHECKOUT) };
+  const start = async (side: keyof Pair) =>
+    stack.adopt(await startLapel({ devices, ...given[side] }), (target) => target.close());
+  const targets = { other: await start('other'), own: await start('own') };
   for (const target of Object.values(targets)) await warmUp(target);
   const rows = [];
   for (const count of callers) {
@@ -49,9 +69,5 @@ export async function runBeside({ beside, ...options }: Options & { beside: stri
       'of all threads': ratio('cpu'),
     });
   }
-  return {
-    name: 'Beside another checkout',
-    about: `The closed loop of revision ${revisionOf(OWN_CHECKOUT)} (own), and in turns of ${revisionOf(checkout)} (other).`,
-    rows,
-  };
+  return rows;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startObjectStore } from '../harness/object-store.ts';
 import { startPostgres } from '../harness/postgres-server.ts';
-import { type AnswerOf, connectBenchDevices } from './bench-device.ts';
+import { type AnswerOf, connectBenchDevices, type Level } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver, type Receiver, type Told } from './closed-loop.ts';
 import { type Process, startProcess } from './processes.ts';
@@ -19,6 +19,8 @@ interface Options {
   checkout?: string;
   /** Makes the answers of devices; by default they succeed. */
   answer?: AnswerOf;
+  /** The level of MQTT that the devices speak; by default 4, for 3.1.1. */
+  level?: Level;
   /** Settings in addition to those that every bench needs. */
   env?: Record<string, string>;
   /** Fills the database of the stopped service before it starts again. */
@@ -180,7 +182,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   let routed = await openRoute(route, running, { folder, stack, deviceIds: ids });
   const connect = async () => {
     const groups = Map.groupBy(ids, (_, index) => routed.mqttPortOf(index));
-    const all = [...groups].map(([port, group]) => connectBenchDevices(port, group, credentialOf, options.answer));
+    const all = [...groups].map(([port, group]) => connectBenchDevices(port, group, credentialOf, options));
     return (await Promise.all(all)).flat();
   };
   let sockets = await connect();

@@ -2,7 +2,7 @@
 // machine and the day; the ratios count. Prints Markdown.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { runBeside } from './beside.ts';
+import { runBeside, runVersions } from './beside.ts';
 import { runEndpoints } from './endpoints.ts';
 import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
@@ -36,6 +36,7 @@ const HELP = `npm run bench -- [options]
   --devices N      connected devices (200)
   --callers LIST   numbers of callers, each measured by itself (1,8,64)
   --beside DIR     measures the loop of another checkout instead of the floor, in turns with that of this one
+  --mqtt-5         measures the loop of devices that speak MQTT 5 instead, in turns with such that speak 3.1.1
   --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')}
   --database postgres
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
@@ -65,6 +66,7 @@ const { values } = parseArgs({
     devices: { type: 'string', default: '200' },
     callers: { type: 'string', default: '1,8,64' },
     beside: { type: 'string' },
+    'mqtt-5': { type: 'boolean', default: false },
     scale: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
     nodes: { type: 'string', default: '1' },
@@ -109,6 +111,7 @@ async function measured(): Promise<Table[]> {
     return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number), routes })];
   }
   if (values.database !== 'sqlite') throw new Error(`--database knows sqlite and postgres, not ${values.database}`);
+  if (values['mqtt-5']) return [await runVersions(options)];
   if (values.beside !== undefined) return [await runBeside({ ...options, beside: values.beside })];
   if (values.scale === undefined) return [await runRing(options)];
   const names = values.scale === '' ? Object.keys(SCALE) : values.scale.split(',');

@@ -1,8 +1,8 @@
 import { isRecord } from '../../mqtt/messages.ts';
+import { runCommand } from '../../run-command.ts';
 import { stillAnswers } from '../asking.ts';
 import { Breach, NotPlayed } from '../breach.ts';
 import { playOpposites } from '../effect.ts';
-import { runCommand } from '../run-command.ts';
 import { connected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 import { repeatUndone } from './repetition-cases.ts';

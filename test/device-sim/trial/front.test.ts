@@ -31,14 +31,14 @@ t.test('webhooks of the real service pass, and the settings are restored', async
   const before = (await tenant.api.get(tenant.path)).body;
   const customer = await startOwnReceiver(t, tenant.authenticationKey);
   const { url, done } = begin(
-    `receiver --forward ${customer.url} --once 15 --api ${world.service.addresses.http} --application ${tenant.applicationId}`,
+    `receiver --forward ${customer.url} --once 16 --api ${world.service.addresses.http} --application ${tenant.applicationId}`,
     { LAPEL_APPLICATION_SECRET: tenant.secret },
   );
   t.match((await url) && (await tenant.api.get(tenant.path)).body.authenticationKey, tenant.authenticationKey);
   const deliveries: string[] = [];
   const pointedAt = async () => (await tenant.api.get(tenant.path)).body.callEvent;
   await until(async () => (await pointedAt()) === (await url));
-  for (let sent = 0; sent < 15; sent += 1) {
+  for (let sent = 0; sent < 16; sent += 1) {
     const { body } = await tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
     deliveries.push(body.deliveryId);
     await world.idle();
@@ -46,7 +46,7 @@ t.test('webhooks of the real service pass, and the settings are restored', async
   const { verdicts, notRun, webhooks, unverified } = await done;
   t.strictSame(withoutLoad(notRun), []);
   t.strictSame(brokenOf(verdicts), []);
-  t.match({ webhooks, unverified }, { webhooks: 15, unverified: 0 });
+  t.match({ webhooks, unverified }, { webhooks: 16, unverified: 0 });
   t.same((await tenant.api.get(tenant.path)).body, before);
   for (const deliveryId of deliveries) {
     const { body } = await tenant.api.get(`${tenant.path}/webhooks/deliveries/${deliveryId}`);

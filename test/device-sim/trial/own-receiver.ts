@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
+
+/** The milliseconds of a webhook in a receiver that takes one at a time: 256 of them last for longer than an answer may. */
+const TURN_MILLISECONDS = 75;
+/** The milliseconds between an answer and its store, in a receiver that answers before. */
+const STORE_MILLISECONDS = 500;
 
 /** The faults of a customer's receiver. */
 export type Flaw =
@@ -21,7 +27,10 @@ export type Flaw =
   | 'keeps-repetitions-later'
   | 'keeps-what-it-refuses'
   | 'puts-nothing-in-order'
-  | 'waits-for-nothing';
+  | 'waits-for-nothing'
+  | 'reads-one-signature'
+  | 'takes-one-at-a-time'
+  | 'answers-before-it-stores';
 
 const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
 const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
@@ -37,7 +46,7 @@ function isGenuine(headers: IncomingHttpHeaders, body: Buffer, key: string, flaw
     `v1,${createHmac('sha256', bytes).update(`${id}.${at}.`).update(body).digest('base64')}`,
   );
   return String(headers['webhook-signature'])
-    .split(' ')
+    .split(' ', flaws.includes('reads-one-signature') ? 1 : undefined)
     .map((one) => Buffer.from(one))
     .some((one) => one.length === expected.length && timingSafeEqual(one, expected));
 }
@@ -91,7 +100,10 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
   const names = new Set<string>();
   /** What is written into the list only after it was read. */
   const later: string[] = [];
+  /** What is stored only after it was answered. */
+  const unstored = new Set<NodeJS.Timeout>();
   let lists = 0;
+  let turn = Promise.resolve();
   const ordering = createOrdering(
     (id) => kept.push(id),
     (deviceId, number) => kept.push(`missing:${deviceId}:${number}`),
@@ -129,7 +141,9 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
     const isStrict = has('fails-at-unknown') && type.startsWith('transaction.');
     if (isStrict && Object.keys(data).some((name) => !MEMBERS.includes(name))) return 422;
     if (has('fails-at-double') && seen.get(id) === 2) return 500;
-    keep(id, data, Number(headers['lapel-device-sequence'] ?? 0));
+    const store = (): void => keep(id, data, Number(headers['lapel-device-sequence'] ?? 0));
+    if (has('answers-before-it-stores')) unstored.add(setTimeout(store, STORE_MILLISECONDS));
+    else store();
     return 204;
   }
 
@@ -142,9 +156,20 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), ..
     response.end(lists === 2 ? '' : JSON.stringify(kept));
   }
 
+  /** Ends as a killed process does: with all connections, and with what it has not stored. */
+  function restart(response: ServerResponse): void {
+    for (const timer of unstored) clearTimeout(timer);
+    response.end(() => server.closeAllConnections());
+  }
+
   const server = createServer((request, response) => {
     if (request.method === 'GET') return answerList(response);
-    void buffer(request).then((body) => {
+    if (request.url === '/restart') return restart(response);
+    void buffer(request).then(async (body) => {
+      if (has('takes-one-at-a-time')) {
+        turn = turn.then(() => pause(TURN_MILLISECONDS));
+        await turn;
+      }
       const status = statusFor(request.headers, body);
       bodies.push(body);
       paths.push(request.url ?? '');

@@ -21,7 +21,7 @@ function settingsOf(line: string) {
 }
 
 /** Tests a receiver in this process, without a service. */
-const runSelf = (url: string, line = '--once 15') =>
+const runSelf = (url: string, line = '--once 16') =>
   runTrial(settingsOf(`receiver --self --forward ${url} ${line}`), {
     stopped: new AbortController().signal,
     say: () => {},
@@ -47,13 +47,13 @@ t.test(
   'a good receiver holds all expectations, each kind was sent, and obeys the contract unless it is unknown',
   async (t) => {
     const receiver = await startOwnReceiver(t, key);
-    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 15 --seed 7');
+    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 16 --seed 7');
     t.strictSame(withoutLoad(notRun), []);
     t.strictSame(brokenOf(verdicts), []);
-    t.equal(webhooks, 15);
+    t.equal(webhooks, 16);
     t.strictSame(
       kinds.filter(({ kind }) => kind !== 'burst').map(({ kind, sent }) => [kind, sent]),
-      [['genuine', 15], ...MISDEEDS.filter((kind) => kind !== 'burst').map((kind) => [kind, SEVERAL[kind] ?? 1])],
+      [['genuine', 16], ...MISDEEDS.filter((kind) => kind !== 'burst').map((kind) => [kind, SEVERAL[kind] ?? 1])],
     );
     const { sent: burst = 0 } = kinds.find(({ kind }) => kind === 'burst') ?? {};
     t.ok(burst > 0 && burst <= 500, `a burst of ${burst}`);
@@ -81,7 +81,8 @@ type Keeping =
   | 'keeps-repetitions-later'
   | 'keeps-what-it-refuses'
   | 'puts-nothing-in-order'
-  | 'waits-for-nothing';
+  | 'waits-for-nothing'
+  | 'answers-before-it-stores';
 
 /** The kinds that each flaw breaks. */
 const FOUND: Readonly<Record<Exclude<Flaw, Keeping | 'wants-the-former-header'>, readonly string[]>> = {
@@ -93,13 +94,16 @@ const FOUND: Readonly<Record<Exclude<Flaw, Keeping | 'wants-the-former-header'>,
   'fails-at-large': ['large-body'],
   'refuses-the-past': ['late'],
   'verifies-what-it-has-parsed': ['other-spacing'],
+  'reads-one-signature': ['two-signatures'],
+  'takes-one-at-a-time': ['burst'],
 };
 /**
  * A run sends more than 500 webhooks, so flaws share receivers. No two flaws are at the same receivers of these, so the
  * receivers at which a kind is broken name its flaw.
  */
 const RECEIVERS: readonly (readonly (keyof typeof FOUND)[])[] = [
-  ['verifies-what-it-has-parsed'],
+  ['verifies-what-it-has-parsed', 'reads-one-signature'],
+  ['takes-one-at-a-time'],
   ['takes-forged', 'fails-at-unknown', 'fails-at-new-types', 'refuses-the-past'],
   ['takes-old', 'fails-at-unknown', 'fails-at-large', 'refuses-the-past'],
   ['fails-at-double', 'fails-at-new-types', 'fails-at-large', 'refuses-the-past'],
@@ -139,22 +143,22 @@ t.test('a kind that was never sent is NOT RUN, exit code 4', async (t) => {
   const { code, stdout } = await simulateHere(args);
   t.equal(code, 4, stdout);
   t.match(stdout, /^NOT RUN: the receiver at/);
-  t.match(stdout, /never sent: .*at least 15 webhooks must come/);
+  t.match(stdout, /never sent: .*at least 16 webhooks must come/);
 });
 
 t.test('text, JSON and JUnit name the kind that fails, exit code 1', async (t) => {
   const receiver = await startOwnReceiver(t, key, 'fails-at-double');
   const junit = join(t.testdir(), 'junit.xml');
-  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '15', '--junit', junit];
+  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '16', '--junit', junit];
   const plain = await lapelSim(...args);
   t.equal(plain.code, 1, plain.stderr);
-  t.match(plain.stdout, /14 of 16 expectations hold/);
+  t.match(plain.stdout, /15 of 17 expectations hold/);
   t.match(plain.stdout, /NOT OK +twice: 2xx within 15 s +1: 500 +median .*, 99 %/);
   t.match(readFileSync(junit, 'utf8'), /<testcase classname="receiver" name="twice: 2xx[^>]*>\n +<failure/);
-  t.match(readFileSync(junit, 'utf8'), /tests="16" failures="2" errors="0"/);
+  t.match(readFileSync(junit, 'utf8'), /tests="17" failures="2" errors="0"/);
   const { stdout, code } = await simulateHere([...args, '--json']);
   t.equal(code, 1);
-  t.match(JSON.parse(stdout), { webhooks: 15, kinds: [{ kind: 'genuine', answers: { 204: 15 } }] });
+  t.match(JSON.parse(stdout), { webhooks: 16, kinds: [{ kind: 'genuine', answers: { 204: 16 } }] });
 });
 
 t.test('a receiver that accepts no connection is exit code 3, and a wrong option 2', async (t) => {
@@ -169,6 +173,7 @@ t.test('a receiver that accepts no connection is exit code 3, and a wrong option
   wrong(`receiver --forward ${url} --self --application a --secret b`);
   wrong(`receiver --forward ${url} --load 5`);
   wrong(`receiver --forward ${url} --self --ordered`);
+  wrong(`receiver --forward ${url} --self --restart true`);
   wrong('run smoke --junit out.xml');
 });
 
@@ -189,7 +194,7 @@ for (const [flaw, shown, story] of [
 ] as const) {
   t.test(`the list of a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is judged`, async (t) => {
     const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
-    const { verdicts } = await runSelf(receiver.url, `--once 15 --kept ${receiver.url}`);
+    const { verdicts } = await runSelf(receiver.url, `--once 16 --kept ${receiver.url}`);
     const kept = verdicts.find(({ text }) => text.startsWith('kept:'));
     t.match(kept, { holds: flaw === undefined, shown, story });
     t.strictSame(brokenOf(verdicts), flaw === undefined ? [] : [kept]);
@@ -215,7 +220,7 @@ for (const [flaw, order, gaps] of [
 ] as const) {
   t.test(`the order in the list of a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is judged`, async (t) => {
     const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
-    const { verdicts } = await runSelf(receiver.url, `--once 15 --kept ${receiver.url} --ordered`);
+    const { verdicts } = await runSelf(receiver.url, `--once 16 --kept ${receiver.url} --ordered`);
     t.match(
       verdicts.find(({ text }) => text.startsWith('order:')),
       order,
@@ -226,6 +231,42 @@ for (const [flaw, order, gaps] of [
     );
   });
 }
+
+for (const flaw of [undefined, 'answers-before-it-stores'] as const)
+  t.test(`a receiver that ${flaw?.replaceAll('-', ' ') ?? 'is good'} is killed and started again`, async (t) => {
+    const receiver = await startOwnReceiver(t, key, ...(flaw ? [flaw] : []));
+    const restart = `"${process.execPath}" -e "fetch('${new URL('/restart', receiver.url).href}',{method:'POST'})"`;
+    const settings = {
+      ...settingsOf(`receiver --self --forward ${receiver.url} --once 1 --kept ${receiver.url}`),
+      restart,
+    };
+    const outside = { stopped: new AbortController().signal, say: () => {} };
+    const { verdicts, notRun } = await runTrial(settings, outside);
+    t.notOk(
+      notRun.some((reason) => reason.includes('--restart')),
+      notRun.join(),
+    );
+    const kept = verdicts.find(({ text }) => text.startsWith('kept:'));
+    const story = kept?.story.join() ?? '';
+    t.equal(kept?.holds, flaw === undefined, story);
+    if (flaw) t.match(story, /answered while the receiver was killed\): was answered 2xx, and is not in the list/);
+    t.match(
+      verdicts.find(({ text }) => text.startsWith('genuine:')),
+      { holds: true },
+    );
+  });
+
+t.test('a receiver whose command of a restart fails is NOT RUN', async (t) => {
+  const receiver = await startOwnReceiver(t, key);
+  const settings = settingsOf(
+    `receiver --self --forward ${receiver.url} --once 1 --kept ${receiver.url} --restart false`,
+  );
+  const { notRun } = await runTrial(settings, { stopped: new AbortController().signal, say: () => {} });
+  t.ok(
+    notRun.some((reason) => reason.includes('the command of --restart ended with exit code 1')),
+    notRun.join(),
+  );
+});
 
 t.test('a list that cannot be read is a wrong option', async (t) => {
   const receiver = await startOwnReceiver(t, key);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { runCommand } from '@lapel/device-sim/device-test/run-command';
+import { runCommand } from '@lapel/device-sim/run-command';
 import t, { type Test } from 'tap';
 
 /** A program in the background of a command. It has a connection to the test as long as it runs. */
