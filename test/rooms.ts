@@ -167,6 +167,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'key-file',
   'plain-text',
   'random',
+  'run-command',
   'show',
   'timer-wheel',
   'timers',

@@ -17,14 +17,19 @@ interface Begun {
   readonly at: number;
   /** The beginning of the stage before. */
   readonly former: number;
+  /** What stands in the history between both beginnings: its order holds, also while the clock of the service leaps. */
+  readonly between: readonly Entry[];
 }
 
 /** The stages that began after another one; `history` is the oldest first. */
 function begunIn(history: readonly Entry[]): Begun[] {
   const starts = history.filter(({ event }) => event === 'stageStarted');
-  return starts.flatMap(({ stage, at }) => {
+  return starts.flatMap((start): Begun[] => {
+    const { stage, at } = start;
     const former = starts.find((one) => one.stage === (stage ?? 0) - 1);
-    return stage === null || !former ? [] : [{ stage, at: Date.parse(at), former: Date.parse(former.at) }];
+    if (stage === null || !former) return [];
+    const between = history.slice(history.indexOf(former), history.indexOf(start));
+    return [{ stage, at: Date.parse(at), former: Date.parse(former.at), between }];
   });
 }
 
@@ -75,7 +80,7 @@ export function wrongStages(
       ...(of && of.transactionId !== null && { transactionId: of.transactionId }),
     };
   };
-  const early = begunIn(history).flatMap(({ stage, at, former }): RolloutDifference[] => {
+  const early = begunIn(history).flatMap(({ stage, at, former, between }): RolloutDifference[] => {
     const rules = known.plan.body.stages?.[stage - 2];
     const found: RolloutDifference[] = [];
     const soak = rules?.continueWhen?.soakFor;
@@ -91,11 +96,10 @@ export function wrongStages(
     }
     if (rules?.approval) {
       hasLooked('rollout-approval');
-      const isBetween = (one: { at: string }): boolean => Date.parse(one.at) >= former && Date.parse(one.at) <= at;
-      const isSaid = history.some((one) => one.event === 'approved' && isBetween(one));
+      const isSaid = between.some((one) => one.event === 'approved');
       // A resume of a stage whose devices failed lets the stage pass, and takes the place of its approval.
-      const isLetPass = history.some(
-        (one, place) => one.event === 'resumed' && isBetween(one) && history[place - 1]?.reason === 'STAGE_FAILED',
+      const isLetPass = between.some(
+        (one, place) => one.event === 'resumed' && between[place - 1]?.reason === 'STAGE_FAILED',
       );
       if (!isLetPass && !(isSaid && known.approved.has(stage - 1)))
         found.push(differs(stage, `stage ${stage} began, and nobody had approved stage ${stage - 1}`));

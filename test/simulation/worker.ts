@@ -5,8 +5,11 @@ import { isTimeRight, mayRepeat, type Plan } from './plan.ts';
 import { play } from './play.ts';
 import { HARDLY_JUDGED, type Told, untold } from './told.ts';
 
-/** The least looks at the database; a world without them would hold whatever it does. */
-const FEWEST_LOOKS = 3;
+/**
+ * The least looks at the database; a world without them would hold whatever it does. In a world of half a minute the service may
+ * be away for most of it.
+ */
+const fewestLooks = (milliseconds: number): number => (milliseconds < 60_000 ? 1 : 3);
 
 const [plans = '', log = ''] = process.argv.slice(2);
 const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`);
@@ -32,7 +35,7 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
     const { meetings, looks } = seen;
     tell({
       seed: plan.seed,
-      broken: [...broken, ...seen.broken, ...(looks < FEWEST_LOOKS ? [HARDLY_JUDGED] : [])],
+      broken: [...broken, ...seen.broken, ...(looks < fewestLooks(milliseconds) ? [HARDLY_JUDGED] : [])],
       notRun: record.notRun,
       trace,
       meetings,

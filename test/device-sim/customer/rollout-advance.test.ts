@@ -56,6 +56,7 @@ t.test('a stage begins after the approval of the one before', async (t) => {
   const rules = { approval: true };
   const history = [entry(5, 'approved', 1)];
   t.strictSame(breaches(rules, { ...good, history, approved: [1] }), []);
+  t.strictSame(breaches(rules, { ...good, history: [entry(9_000_000, 'approved', 1)], approved: [1] }), []);
   const wanted = ['stage 2 began, and nobody had approved stage 1'];
   t.strictSame(breaches(rules, good), wanted);
   t.strictSame(breaches(rules, { ...good, history }), wanted, 'the customer has approved nothing');
