@@ -60,6 +60,10 @@ const OF_A_RECEIVER = {
 
 /** The options of the command `device`, which other commands do not have. */
 const OF_A_DEVICE_TEST = {
+  transport: { type: 'string' },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  'mqtt-client-ca': { type: 'string' },
   'files-listen': { type: 'string' },
   'public-host': { type: 'string' },
   device: { type: 'string' },

@@ -12,10 +12,12 @@ import { orderCases } from './cases/order-cases.ts';
 import { outageCases } from './cases/outage-cases.ts';
 import { repetitionCases } from './cases/repetition-cases.ts';
 import { signatureCases } from './cases/signature-cases.ts';
+import { tlsCases } from './cases/tls-cases.ts';
 
 /** All cases by their names, in the order of the documents. */
 export const CASES: Readonly<Record<string, Case>> = {
   ...loginCases,
+  ...tlsCases,
   ...operationCases,
   ...networkCases,
   ...orderCases,

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Packet } from 'mqtt-packet';
 import { packetBytes, type Rest, readPackets } from '../mqtt/packets.ts';
 
@@ -18,7 +18,7 @@ export interface Connection {
 const FAREWELL_MILLISECONDS = 1000;
 
 export function openConnection(
-  socket: Socket,
+  socket: Duplex,
   handlers: {
     onPacket: (packet: Packet) => void;
     /** Called with the breach of MQTT in the bytes of the device. The connection is closed then. */

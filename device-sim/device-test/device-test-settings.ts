@@ -1,8 +1,17 @@
 import type { KeyObject } from 'node:crypto';
+import type { Transport } from './entrance.ts';
 import type { Account } from './login.ts';
+import type { Pair } from './own-authority.ts';
 
 /** The settings of a test of a device. */
 export interface DeviceTestSettings {
+  readonly transport: Transport;
+  /** The certificate of the service; null: the test makes one, if the transport uses TLS. */
+  readonly serverPair: Pair | null;
+  /** The CA of client certificates; null: the test makes one, and a certificate for the device. */
+  readonly clientCa: Buffer | null;
+  /** The folder of the certificates that the test makes; null: a temporary one. */
+  readonly certificateFolder: string | null;
   readonly listen: { readonly host: string; readonly port: number };
   readonly filesListen: { readonly host: string; readonly port: number };
   /** The host at which the device reaches this machine. */

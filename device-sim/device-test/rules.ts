@@ -4,12 +4,16 @@
  */
 export const RULES = {
   login: {
-    must: 'Its client id and user name are the deviceId, its password is the credential, and `clean` is false',
+    must: 'Its client id and user name are the deviceId, and `clean` is false. Its password is the credential; or it has none, and shows a client certificate with the deviceId as common name',
     why: 'nobody else can be this device, and its subscriptions stay',
   },
   mqtt: {
     must: 'It speaks MQTT 3.1.1, and answers each message of the service with a PUBACK, in the order of the messages',
     why: 'a faulty packet ends the connection, and at most 16 commands are without a PUBACK',
+  },
+  'server-certificate': {
+    must: 'Over TLS it checks the certificate of the service, by the CA that it was given, before it sends its CONNECT',
+    why: 'somebody on the way could play the service, and would get the credential and the messages',
   },
   'keep-alive': {
     must: 'Its CONNECT has a keep-alive interval, and it sends a packet in each interval',

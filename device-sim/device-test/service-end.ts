@@ -4,8 +4,9 @@ import type { IConnectPacket, IPublishPacket, ISubscribePacket, Packet } from 'm
 import type { Timers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Connection, openConnection } from './connection.ts';
+import { createEntrance, type Opened, type Secured, type Transport } from './entrance.ts';
 import type { Journal } from './journal.ts';
-import { type Account, loginFault } from './login.ts';
+import { type Account, type LoginBy, loginFault, provenBy } from './login.ts';
 import type { Received } from './received.ts';
 import type { Waits } from './waits.ts';
 import type { Alarms } from './watch.ts';
@@ -19,12 +20,30 @@ const MOST_CONNECTIONS = 100;
 const MOST_RECEIVED = 20_000;
 /** The bytes of a message that the journal gets; it shows even fewer. */
 const SHOWN_BYTES = 1000;
+/** The versions of MQTT by their protocol levels. */
+const VERSIONS: Readonly<Record<number, string>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 const REFUSED_SUBSCRIPTION = 0x80;
 
 /** A message of the service, and whether the device has sent its PUBACK. */
 export interface Sent {
   readonly messageId: number;
   confirmed: boolean;
+}
+
+/** How a device is connected. */
+export interface ConnectedBy {
+  readonly transport: Transport;
+  readonly version: string;
+  readonly loginBy: LoginBy;
+}
+
+/** Somebody on the way, who offers a certificate of another CA in place of the service. */
+export interface Stranger {
+  /** The connections with a CONNECT, and those that have ended without one. */
+  readonly logins: number;
+  readonly ended: number;
+  /** The service takes the connections again. */
+  leave(): void;
 }
 
 /** The MQTT side of a service with one device. It does everything that the protocol demands; cases let it misbehave. */
@@ -39,6 +58,8 @@ export interface ServiceEnd extends AsyncDisposable {
   readonly refused: string | undefined;
   /** The last accepted CONNECT. */
   readonly connect: IConnectPacket | undefined;
+  /** How the device was connected at its last accepted login; undefined before the first one. */
+  readonly connectedBy: ConnectedBy | undefined;
   /** The topics to which the device has subscribed with QoS 1. */
   readonly subscriptions: ReadonlySet<string>;
   /** The messages of the device since the last call of `forget`. */
@@ -51,6 +72,8 @@ export interface ServiceEnd extends AsyncDisposable {
   accepts: (() => boolean) | undefined;
   /** The times of the attempts to connect during an outage, in milliseconds of the timers. */
   readonly knocks: readonly number[];
+  /** Gives the connections from now on to a stranger, until it leaves. Only with TLS. */
+  offerStranger(): Stranger;
   /** Sends messages in one piece. `isLast`: closes the connection behind them, and reads nothing more. */
   publish(topic: Outbound, payloads: readonly (string | Buffer)[], isLast?: boolean): Sent[];
   /** Closes the connection. */
@@ -71,6 +94,8 @@ const parsed = (payload: Buffer): unknown => {
 
 export async function startServiceEnd({
   listen,
+  transport,
+  secured,
   account,
   journal,
   alarms,
@@ -79,6 +104,8 @@ export async function startServiceEnd({
   onReceived,
 }: {
   listen: { host: string; port: number };
+  transport: Transport;
+  secured: Secured | null;
   account: Account;
   journal: Journal;
   alarms: Alarms;
@@ -102,20 +129,22 @@ export async function startServiceEnd({
   let connect: IConnectPacket | undefined;
   let lastMessageId = 0;
   let cutAfter: Sent | undefined;
+  let connectedBy: ConnectedBy | undefined;
+  let stranger: { logins: number; ended: number } | undefined;
 
-  function login(connection: Connection, packet: IConnectPacket): void {
-    const fault = loginFault(packet, account);
+  function login(connection: Connection, packet: IConnectPacket, certificateName: string | undefined): void {
+    const fault = loginFault(packet, account, certificateName);
     if (fault) {
       refused = fault.text;
       journal.note('device', `sends CONNECT, which is refused: ${fault.text}`);
-      connection.send({ cmd: 'connack', returnCode: fault.returnCode, sessionPresent: false });
-      connection.cut();
+      connection.sendAndCut({ cmd: 'connack', returnCode: fault.returnCode, sessionPresent: false });
       return;
     }
     current?.cut();
     current = connection;
     connect = packet;
     logins += 1;
+    connectedBy = { transport, version: VERSIONS[packet.protocolVersion ?? 4] ?? '', loginBy: provenBy(packet) };
     const sessionPresent = hasSession && packet.clean === false;
     hasSession = packet.clean === false;
     if (!sessionPresent) subscriptions.clear();
@@ -184,11 +213,11 @@ export async function startServiceEnd({
     }
   }
 
-  function dispatch(connection: Connection, packet: Packet): void {
+  function dispatch(connection: Connection, packet: Packet, certificateName: string | undefined): void {
     if (connection === current) {
       alarms.packet();
       handle(connection, packet);
-    } else if (packet.cmd === 'connect') login(connection, packet);
+    } else if (packet.cmd === 'connect') login(connection, packet, certificateName);
     else {
       alarms.raise('mqtt', 'CONNECT as the first packet [MQTT-3.1.0-1]', packet.cmd.toUpperCase());
       connection.cut();
@@ -196,20 +225,12 @@ export async function startServiceEnd({
     waits.wake();
   }
 
-  const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    if (end.accepts) knocks.push(timers.now());
-    if (end.accepts && !end.accepts()) {
-      journal.note('device', 'tries to connect, and finds no service');
-      socket.on('error', () => {});
-      socket.destroy();
-      return waits.wake();
-    }
-    const connection = openConnection(socket, {
-      onPacket: (packet) => dispatch(connection, packet),
+  function open({ stream, certificateName }: Opened): void {
+    const connection = openConnection(stream, {
+      onPacket: (packet) => dispatch(connection, packet, certificateName),
       onFault(reason) {
-        if (connection !== current) refused = `its bytes are not MQTT without TLS: ${reason}`;
+        if (connection !== current)
+          refused = `its bytes are not MQTT${transport === 'mqtt' ? ' without TLS' : ''}: ${reason}`;
         alarms.raise('mqtt', 'packets of MQTT 3.1.1', reason);
       },
       onClose(byDevice) {
@@ -217,6 +238,48 @@ export async function startServiceEnd({
         waits.wake();
       },
     });
+  }
+
+  /** The stranger reads the first packet, and answers nothing. */
+  function openStrange({ stream }: Opened): void {
+    const connection = openConnection(stream, {
+      onPacket(packet) {
+        journal.note('device', `sends ${packet.cmd.toUpperCase()} to a stranger`);
+        if (stranger) stranger.logins += 1;
+        connection.cut();
+        waits.wake();
+      },
+      onFault: (reason) => journal.note('device', `sends a stranger bytes that are not MQTT: ${reason}`),
+      onClose: () => {},
+    });
+  }
+
+  const entrance = createEntrance({
+    transport,
+    secured,
+    opened: (one) => (one.isStranger ? openStrange(one) : open(one)),
+    refused(reason, isStranger) {
+      if (!isStranger) refused = reason;
+      journal.note('device', `gets no connection${isStranger ? ' to a stranger' : ''}: ${reason}`);
+    },
+  });
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    const met = stranger;
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (met) met.ended += 1;
+      waits.wake();
+    });
+    if (end.accepts) knocks.push(timers.now());
+    if (end.accepts && !end.accepts()) {
+      journal.note('device', 'tries to connect, and finds no service');
+      socket.on('error', () => {});
+      socket.destroy();
+      return waits.wake();
+    }
+    entrance.enter(socket, met !== undefined);
   });
   server.maxConnections = MOST_CONNECTIONS;
 
@@ -239,12 +302,25 @@ export async function startServiceEnd({
     get connect() {
       return connect;
     },
+    get connectedBy() {
+      return connectedBy;
+    },
     subscriptions,
     received,
     confirmations,
     withheld,
     accepts: undefined,
     knocks,
+    offerStranger() {
+      journal.note('service', 'is away: a stranger offers a certificate of another CA');
+      const mine = { logins: 0, ended: 0 };
+      stranger = mine;
+      return Object.assign(mine, {
+        leave() {
+          if (stranger === mine) stranger = undefined;
+        },
+      });
+    },
     publish(kind, payloads, isLast = false) {
       const packets = payloads.map((payload): IPublishPacket => {
         lastMessageId = (lastMessageId % 65_535) + 1;

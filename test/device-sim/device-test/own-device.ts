@@ -29,7 +29,8 @@ export type Flaw =
   | 'works-side-by-side'
   | 'forgets-unconfirmed-events'
   | 'keeps-every-network'
-  | 'never-goes-back';
+  | 'never-goes-back'
+  | 'trusts-any-server';
 
 interface Command {
   transactionId: number;
@@ -39,6 +40,12 @@ interface Command {
   attempt: number;
 }
 type Answer = Record<string, unknown>;
+
+/** The CA that a device trusts, and the client certificate with which it logs in. */
+export interface Tls {
+  readonly ca: Buffer;
+  readonly pair?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+}
 
 const MEMBERS = ['transactionId', 'operation', 'parameters', 'issuedAt', 'attempt'];
 const HUNDRED = 100;
@@ -195,11 +202,12 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
       if (flaw === 'forgets-at-restart') answers.clear();
       client?.stream.destroy();
     },
-    connect(url: string): void {
+    connect(url: string, tls?: Tls): void {
       const options = {
+        ...(tls && { ca: tls.ca, ...tls.pair, rejectUnauthorized: flaw !== 'trusts-any-server' }),
         clientId: deviceId,
         username: deviceId,
-        password: credential,
+        ...(!tls?.pair && { password: credential }),
         clean: flaw === 'has-clean-sessions',
         keepalive: flaw === 'has-no-keep-alive' ? 0 : 30,
         reconnectPeriod: period,
@@ -210,7 +218,7 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
       mine.on('error', () => {});
       mine.on('connect', ({ sessionPresent }) => {
         // Without it each answer waits for the delayed ACK of the PUBACK before it.
-        (mine.stream as Socket).setNoDelay(true);
+        (mine.stream as Partial<Socket>).setNoDelay?.(true);
         mine.options.reconnectPeriod = period;
         confirm?.();
         confirm = undefined;

@@ -2,7 +2,7 @@ import { readCommandLine } from '@lapel/device-sim/command-line';
 import type { DeviceTestRecord } from '@lapel/device-sim/device-test/device-test-record';
 import type { Account } from '@lapel/device-sim/device-test/login';
 import { runDeviceTest } from '@lapel/device-sim/device-test/run-device-test';
-import { createOwnDevice, type Flaw } from './own-device.ts';
+import { createOwnDevice, type Flaw, type Tls } from './own-device.ts';
 
 /** Enough for a good device on a busy machine, and the time that a test of a missing message takes. */
 const LINE = 'device --listen 127.0.0.1:0 --answer-time 3 --wait 6 --revert-after 1';
@@ -30,7 +30,7 @@ export async function testedDevice(
     stopped,
     say(text) {
       const [, address] = /^address +(\S+)/.exec(text) ?? [];
-      if (address !== undefined) start(`mqtt://${address}`, settings.account);
+      if (address !== undefined) start(`${settings.transport}://${address}`, settings.account);
       else asked(text);
     },
   });
@@ -41,11 +41,12 @@ async function testOwnDevice(
   line: string,
   flaw: Flaw | undefined,
   onStart: (device: ReturnType<typeof createOwnDevice>) => void,
+  tls: (() => Tls) | undefined,
 ): Promise<DeviceTestRecord> {
   let device: ReturnType<typeof createOwnDevice> | undefined;
   const start = (url: string, account: Account): void => {
     device = createOwnDevice(account, flaw);
-    device.connect(url);
+    device.connect(url, tls?.());
     onStart(device);
   };
   const asked = (text: string): void => {
@@ -61,9 +62,10 @@ export async function testedOwnDevice(
   line: string,
   flaw?: Flaw,
   onStart: (device: ReturnType<typeof createOwnDevice>) => void = () => {},
+  tls?: () => Tls,
 ): Promise<DeviceTestRecord> {
   for (let attempt = 1; ; attempt += 1) {
-    const record = await testOwnDevice(line, flaw, onStart);
+    const record = await testOwnDevice(line, flaw, onStart, tls);
     if (attempt === MOST_ATTEMPTS || !record.notRun.some((reason) => reason.includes('stood still'))) return record;
   }
 }
