@@ -89,6 +89,7 @@ export function createJudge({
       const from = timers.now();
       stage.service.forget();
       stage.service.withheld.clear();
+      stage.service.refusing.clear();
       let shown = '';
       let outcome: CaseRecord['outcome'] = 'holds';
       try {

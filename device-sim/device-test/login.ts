@@ -10,8 +10,8 @@ export interface Account {
 const UNACCEPTABLE_VERSION = 1;
 const BAD_CREDENTIAL = 4;
 
-/** MQTT 3.1.1 and 3.1; the service accepts both. */
-const VERSIONS: readonly (number | undefined)[] = [4, 3];
+/** MQTT 3.1.1, 5 and 3.1; the service accepts all. */
+const VERSIONS: readonly (number | undefined)[] = [4, 5, 3];
 
 /** How a device proves in its login that it is itself. */
 export type LoginBy = 'credential' | 'certificate';
@@ -42,7 +42,10 @@ export function loginFault(
   const { clientId, username, protocolVersion } = packet;
   const { deviceId } = account;
   if (!VERSIONS.includes(protocolVersion))
-    return { text: `protocol level ${protocolVersion}, which is not MQTT 3.1.1`, returnCode: UNACCEPTABLE_VERSION };
+    return {
+      text: `protocol level ${protocolVersion}, which is neither MQTT 3.1.1 nor 5`,
+      returnCode: UNACCEPTABLE_VERSION,
+    };
   const wrong = [
     ...(clientId === deviceId ? [] : [`client id "${clientId}"`]),
     ...(username === deviceId ? [] : [username === undefined ? 'no user name' : `user name "${username}"`]),

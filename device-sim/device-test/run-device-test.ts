@@ -40,7 +40,7 @@ const WAYS: Readonly<Record<Transport, string>> = {
 
 function introduce(
   { transport, publicHost, account, waitMs, serverPair, clientCa }: DeviceTestSettings,
-  { port }: ServiceEnd,
+  { door: { port } }: ServiceEnd,
   authority: OwnAuthority | undefined,
   say: Outside['say'],
 ): void {
@@ -71,7 +71,11 @@ const securedBy = ({ server, stranger, ca }: OwnAuthority, { serverPair, clientC
 async function arrival({ service, settings, stopped }: Stage): Promise<void> {
   if ((await service.until(() => service.logins > 0, settings.waitMs)) || stopped.aborted) return;
   const why = service.refused === undefined ? 'no login' : `its last connection was refused: ${service.refused}`;
-  throw new Unreachable('the device', `port ${service.port}`, new Error(`${why} within ${settings.waitMs / 1000} s`));
+  throw new Unreachable(
+    'the device',
+    `port ${service.door.port}`,
+    new Error(`${why} within ${settings.waitMs / 1000} s`),
+  );
 }
 
 type Versions = { -readonly [Name in 'firmwareVersion' | 'managementClientVersion']: DeviceTestRecord[Name] };

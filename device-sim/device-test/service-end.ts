@@ -1,34 +1,45 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { IConnectPacket, IPublishPacket, ISubscribePacket, Packet } from 'mqtt-packet';
+import { isRecord } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { createEntrance, type Opened, type Secured, type Transport } from './entrance.ts';
+import { type Door, openDoor } from './door.ts';
+import type { Opened, Secured, Transport } from './entrance.ts';
+import {
+  boundsOf,
+  connectFault,
+  disconnectOf,
+  isFive,
+  keepsSession,
+  LIMITS,
+  packetFault,
+  type Reason,
+  reasonOfFilter,
+  refusal,
+  refusalOfFive,
+  shownCode,
+  welcome,
+} from './five.ts';
 import type { Journal } from './journal.ts';
 import { type Account, type LoginBy, loginFault, provenBy } from './login.ts';
+import { createOutflow, type Outbound, type Sent } from './outflow.ts';
 import type { Received } from './received.ts';
 import type { Waits } from './waits.ts';
 import type { Alarms } from './watch.ts';
 
-const LISTENING = ['commands', 'responses', 'errors'] as const;
-/** The topics on which the service sends. */
-export type Outbound = (typeof LISTENING)[number];
-
-const MOST_CONNECTIONS = 100;
-/** The most messages of one case that are kept. */
-const MOST_RECEIVED = 20_000;
-/** The bytes of a message that the journal gets; it shows even fewer. */
-const SHOWN_BYTES = 1000;
+const LISTENING: readonly Outbound[] = ['commands', 'responses', 'errors'];
 /** The versions of MQTT by their protocol levels. */
 const VERSIONS: Readonly<Record<number, string>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
+/** The most messages of one case that are kept. */
+const MOST_RECEIVED = 20_000;
+/** The most requests whose Correlation Data is kept. */
+const MOST_CORRELATIONS = 64;
+/** The bytes of a message that the journal gets; it shows even fewer. */
+const SHOWN_BYTES = 1000;
 const REFUSED_SUBSCRIPTION = 0x80;
-
-/** A message of the service, and whether the device has sent its PUBACK. */
-export interface Sent {
-  readonly messageId: number;
-  confirmed: boolean;
-}
+const SUCCESS: Reason = { code: 0, text: '' };
+const NOT_AS_ITS_SCHEMA: Reason = { code: 0x99, text: 'the message is no JSON object' };
+const FOREIGN_TOPIC: Reason = { code: 0x87, text: 'the topic is not one of the device' };
+const NO_SUCH_SUBSCRIPTION = 0x11;
 
 /** How a device is connected. */
 export interface ConnectedBy {
@@ -37,18 +48,9 @@ export interface ConnectedBy {
   readonly loginBy: LoginBy;
 }
 
-/** Somebody on the way, who offers a certificate of another CA in place of the service. */
-export interface Stranger {
-  /** The connections with a CONNECT, and those that have ended without one. */
-  readonly logins: number;
-  readonly ended: number;
-  /** The service takes the connections again. */
-  leave(): void;
-}
-
 /** The MQTT side of a service with one device. It does everything that the protocol demands; cases let it misbehave. */
 export interface ServiceEnd extends AsyncDisposable {
-  readonly port: number;
+  readonly door: Door;
   /** The number of connections with an accepted login so far, and whether the last one is open. */
   readonly logins: number;
   readonly isOnline: boolean;
@@ -68,16 +70,14 @@ export interface ServiceEnd extends AsyncDisposable {
   readonly confirmations: readonly number[];
   /** Topics whose messages get no PUBACK. */
   readonly withheld: Set<string>;
-  /** During an outage: called at each attempt to connect. False: the connection is closed at once. */
-  accepts: (() => boolean) | undefined;
-  /** The times of the attempts to connect during an outage, in milliseconds of the timers. */
-  readonly knocks: readonly number[];
-  /** Gives the connections from now on to a stranger, until it leaves. Only with TLS. */
-  offerStranger(): Stranger;
+  /** Topics whose messages get a PUBACK with a reason code, with MQTT 5. */
+  readonly refusing: Map<string, Reason>;
   /** Sends messages in one piece. `isLast`: closes the connection behind them, and reads nothing more. */
   publish(topic: Outbound, payloads: readonly (string | Buffer)[], isLast?: boolean): Sent[];
   /** Closes the connection. */
   cut(): void;
+  /** Closes the connection behind a DISCONNECT, with MQTT 5. */
+  disconnect(reason: Reason): void;
   /** Cuts the connection when the PUBACK of this message arrives, before the device's next packet is read. */
   cutAfterPuback(sent: Sent): void;
   forget(): void;
@@ -114,30 +114,61 @@ export async function startServiceEnd({
   onReceived: (message: Received) => void;
 }): Promise<ServiceEnd> {
   const prefix = `devices/${account.deviceId}/`;
-  const sockets = new Set<Socket>();
   const subscriptions = new Set<string>();
   const withheld = new Set<string>();
+  const refusing = new Map<string, Reason>();
   const received: Received[] = [];
   const confirmations: number[] = [];
-  const knocks: number[] = [];
-  const waiting = new Map<number, Sent>();
+  const correlations = new Map<unknown, Buffer>();
   let current: Connection | undefined;
   let logins = 0;
   let subscribes = 0;
   let hasSession = false;
   let refused: string | undefined;
   let connect: IConnectPacket | undefined;
-  let lastMessageId = 0;
   let cutAfter: Sent | undefined;
   let connectedBy: ConnectedBy | undefined;
-  let stranger: { logins: number; ended: number } | undefined;
+  /** The messages of this connection that have got no PUBACK. */
+  let unanswered = 0;
+
+  const keep = (message: Received): void => {
+    if (received.length < MOST_RECEIVED) received.push(message);
+  };
+
+  const outflow = createOutflow({
+    prefix,
+    journal,
+    failed: (transactionId, code) =>
+      keep({ kind: 'acks', body: { transactionId, status: 'failed', error: { code, message: '' } } }),
+    correlationOf(requestId) {
+      const data = correlations.get(requestId);
+      correlations.delete(requestId);
+      return data;
+    },
+  });
+
+  /** Ends a connection at a fault of the device; MQTT 5 tells the reason. */
+  function end(connection: Connection, reason: Reason): void {
+    alarms.raise('mqtt', 'packets that the service takes', reason.text);
+    if (connection.level === 5 && connection === current) connection.sendAndCut(disconnectOf(reason));
+    else connection.cut();
+  }
+
+  /** The CONNACK that refuses a login; undefined for one that is accepted. */
+  function refusalOf(packet: IConnectPacket, certificateName: string | undefined): Packet | undefined {
+    const fault = loginFault(packet, account, certificateName);
+    const ofFive = !fault && isFive(packet) ? connectFault(packet) : undefined;
+    if (ofFive) alarms.raise('mqtt', 'a CONNECT that the service takes', ofFive.text);
+    refused = fault?.text ?? ofFive?.text;
+    if (refused !== undefined) journal.note('device', `sends CONNECT, which is refused: ${refused}`);
+    if (fault) return refusal(packet, fault);
+    return ofFive && refusalOfFive(ofFive);
+  }
 
   function login(connection: Connection, packet: IConnectPacket, certificateName: string | undefined): void {
-    const fault = loginFault(packet, account, certificateName);
-    if (fault) {
-      refused = fault.text;
-      journal.note('device', `sends CONNECT, which is refused: ${fault.text}`);
-      connection.sendAndCut({ cmd: 'connack', returnCode: fault.returnCode, sessionPresent: false });
+    const connack = refusalOf(packet, certificateName);
+    if (connack) {
+      connection.sendAndCut(connack);
       return;
     }
     current?.cut();
@@ -146,50 +177,82 @@ export async function startServiceEnd({
     logins += 1;
     connectedBy = { transport, version: VERSIONS[packet.protocolVersion ?? 4] ?? '', loginBy: provenBy(packet) };
     const sessionPresent = hasSession && packet.clean === false;
-    hasSession = packet.clean === false;
+    hasSession = keepsSession(packet);
     if (!sessionPresent) subscriptions.clear();
-    waiting.clear();
-    journal.note('device', `connects: clean ${packet.clean}, keep-alive ${packet.keepalive ?? 0} s`);
+    outflow.begin(connection, boundsOf(packet));
+    correlations.clear();
+    unanswered = 0;
+    const version = connection.level === 5 ? 'MQTT 5, ' : '';
+    journal.note('device', `connects: ${version}clean ${packet.clean}, keep-alive ${packet.keepalive ?? 0} s`);
     alarms.connected(packet);
-    connection.send({ cmd: 'connack', returnCode: 0, sessionPresent });
+    connection.send(welcome(packet, sessionPresent));
+  }
+
+  function grant({ topic, qos }: { topic: string; qos: number }, isOfFive: boolean): number {
+    const isOwn = LISTENING.some((name) => topic === prefix + name);
+    if (!isOwn) alarms.raise('topics', 'subscriptions to its own topics', `a subscription to ${topic}`);
+    else if (qos === 0) alarms.raise('topics', 'subscriptions with QoS 1', `a subscription to ${topic} with QoS 0`);
+    if (isOwn && qos > 0) subscriptions.add(topic.slice(prefix.length));
+    if (isOwn) return Math.min(qos, 1);
+    return isOfFive ? reasonOfFilter(topic) : REFUSED_SUBSCRIPTION;
   }
 
   function subscribe(connection: Connection, { messageId = 0, subscriptions: wanted }: ISubscribePacket): void {
     subscribes += 1;
-    const granted = wanted.map(({ topic, qos }) => {
-      const isOwn = LISTENING.some((name) => topic === prefix + name);
-      if (!isOwn) alarms.raise('topics', 'subscriptions to its own topics', `a subscription to ${topic}`);
-      else if (qos === 0) alarms.raise('topics', 'subscriptions with QoS 1', `a subscription to ${topic} with QoS 0`);
-      if (isOwn && qos > 0) subscriptions.add(topic.slice(prefix.length));
-      return isOwn ? (Math.min(qos, 1) as 0 | 1) : REFUSED_SUBSCRIPTION;
-    });
     journal.note('device', `subscribes to ${wanted.map(({ topic, qos }) => `${topic} (QoS ${qos})`).join(', ')}`);
+    const granted = wanted.map((one) => grant(one, connection.level === 5));
     connection.send({ cmd: 'suback', messageId, granted });
   }
 
-  function receive(connection: Connection, { topic, payload, qos, messageId }: IPublishPacket): void {
+  /** The reason code of the PUBACK of a message. */
+  function reasonFor(kind: string, body: unknown): Reason {
+    const wanted = refusing.get(kind);
+    if (wanted) return wanted;
+    if (kind.includes('/')) return FOREIGN_TOPIC;
+    return isRecord(body) ? SUCCESS : NOT_AS_ITS_SCHEMA;
+  }
+
+  /** Keeps the Correlation Data of a request. A response goes to the topic of responses only. */
+  function noteRequest(body: unknown, properties: IPublishPacket['properties']): Reason | undefined {
+    const { responseTopic = `${prefix}responses`, correlationData } = properties ?? {};
+    if (responseTopic !== `${prefix}responses`) {
+      alarms.raise('requests', `the Response Topic ${prefix}responses, or none`, responseTopic);
+      return { code: 0x90, text: `responses come on ${prefix}responses only` };
+    }
+    if (correlationData && isRecord(body) && correlations.size < MOST_CORRELATIONS)
+      correlations.set(body['requestId'], Buffer.from(correlationData));
+    return undefined;
+  }
+
+  function receive(connection: Connection, { topic, payload, qos, messageId, properties }: IPublishPacket): void {
     const kind = topic.startsWith(prefix) ? topic.slice(prefix.length) : topic;
     const isWithheld = withheld.has(kind);
     const bytes = Buffer.from(payload);
-    journal.note(
-      'device',
-      `sends ${kind}: ${bytes.toString('utf8', 0, SHOWN_BYTES)}${isWithheld ? ' (gets no PUBACK)' : ''}`,
-    );
     const message = { kind, body: parsed(bytes) };
+    const isOfFive = connection.level === 5;
+    const ofRequest = isOfFive && kind === 'requests' ? noteRequest(message.body, properties) : undefined;
+    const reason = ofRequest ?? (isOfFive ? reasonFor(kind, message.body) : SUCCESS);
+    const answer = isWithheld ? ' (gets no PUBACK)' : reason.code > 0 ? ` (gets ${shownCode(reason.code)})` : '';
+    journal.note('device', `sends ${kind}: ${bytes.toString('utf8', 0, SHOWN_BYTES)}${answer}`);
     alarms.received(message, bytes, qos);
-    if (received.length < MOST_RECEIVED) received.push(message);
-    if (messageId !== undefined && !isWithheld) connection.send({ cmd: qos === 2 ? 'pubrec' : 'puback', messageId });
-    onReceived(message);
+    keep(message);
+    if (messageId !== undefined && isWithheld) unanswered += 1;
+    else if (messageId !== undefined) {
+      const told = isOfFive && { reasonCode: reason.code };
+      const words = isOfFive && reason.text !== '' && { properties: { reasonString: reason.text } };
+      connection.send({ cmd: qos === 2 ? 'pubrec' : 'puback', messageId, ...told, ...words });
+    }
+    if (isOfFive && unanswered > LIMITS.receiveMaximum)
+      end(connection, { code: 0x93, text: `more than ${LIMITS.receiveMaximum} messages without a PUBACK` });
+    if (!ofRequest) onReceived(message);
   }
 
-  function confirm(connection: Connection, messageId: number): void {
-    const sent = waiting.get(messageId);
+  function confirm(connection: Connection, messageId: number, reason: Reason): void {
+    const sent = outflow.confirm(messageId, reason);
     if (!sent) {
       alarms.raise('mqtt', 'one PUBACK for each message', `a PUBACK for message id ${messageId}`);
       return;
     }
-    waiting.delete(messageId);
-    sent.confirmed = true;
     confirmations.push(messageId);
     if (cutAfter !== sent) return;
     cutAfter = undefined;
@@ -200,13 +263,19 @@ export async function startServiceEnd({
   /** Handles a packet of the connection that has logged in. */
   function handle(connection: Connection, packet: Packet): void {
     const messageId = packet.messageId ?? 0;
-    if (packet.cmd === 'subscribe') subscribe(connection, packet);
+    const fault = connection.level === 5 ? packetFault(packet) : undefined;
+    if (fault) end(connection, fault);
+    else if (packet.cmd === 'subscribe') subscribe(connection, packet);
     else if (packet.cmd === 'publish') receive(connection, packet);
-    else if (packet.cmd === 'puback') confirm(connection, messageId);
+    else if (packet.cmd === 'puback')
+      confirm(connection, messageId, { code: packet.reasonCode ?? 0, text: packet.properties?.reasonString ?? '' });
     else if (packet.cmd === 'pubrel') connection.send({ cmd: 'pubcomp', messageId });
     else if (packet.cmd === 'pingreq') connection.send({ cmd: 'pingresp' });
-    else if (packet.cmd === 'unsubscribe') connection.send({ cmd: 'unsuback', messageId, granted: [] });
-    else {
+    else if (packet.cmd === 'unsubscribe') {
+      const left = packet.unsubscriptions.map((topic) => subscriptions.delete(topic.slice(prefix.length)));
+      const granted = connection.level === 5 ? left.map((was) => (was ? 0 : NO_SUCH_SUBSCRIPTION)) : [];
+      connection.send({ cmd: 'unsuback', messageId, granted });
+    } else {
       if (packet.cmd === 'disconnect') journal.note('device', 'sends DISCONNECT');
       else alarms.raise('mqtt', 'packets that a client may send', packet.cmd.toUpperCase());
       connection.cut();
@@ -231,7 +300,7 @@ export async function startServiceEnd({
       onFault(reason) {
         if (connection !== current)
           refused = `its bytes are not MQTT${transport === 'mqtt' ? ' without TLS' : ''}: ${reason}`;
-        alarms.raise('mqtt', 'packets of MQTT 3.1.1', reason);
+        end(connection, { code: 0x81, text: reason });
       },
       onClose(byDevice) {
         if (byDevice && connection === current) journal.note('device', 'closes the connection');
@@ -240,53 +309,19 @@ export async function startServiceEnd({
     });
   }
 
-  /** The stranger reads the first packet, and answers nothing. */
-  function openStrange({ stream }: Opened): void {
-    const connection = openConnection(stream, {
-      onPacket(packet) {
-        journal.note('device', `sends ${packet.cmd.toUpperCase()} to a stranger`);
-        if (stranger) stranger.logins += 1;
-        connection.cut();
-        waits.wake();
-      },
-      onFault: (reason) => journal.note('device', `sends a stranger bytes that are not MQTT: ${reason}`),
-      onClose: () => {},
-    });
-  }
-
-  const entrance = createEntrance({
+  const door = await openDoor({
+    listen,
     transport,
     secured,
-    opened: (one) => (one.isStranger ? openStrange(one) : open(one)),
-    refused(reason, isStranger) {
-      if (!isStranger) refused = reason;
-      journal.note('device', `gets no connection${isStranger ? ' to a stranger' : ''}: ${reason}`);
-    },
+    journal,
+    timers,
+    waits,
+    opened: open,
+    refused: (reason) => (refused = reason),
   });
 
-  const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
-    const met = stranger;
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (met) met.ended += 1;
-      waits.wake();
-    });
-    if (end.accepts) knocks.push(timers.now());
-    if (end.accepts && !end.accepts()) {
-      journal.note('device', 'tries to connect, and finds no service');
-      socket.on('error', () => {});
-      socket.destroy();
-      return waits.wake();
-    }
-    entrance.enter(socket, met !== undefined);
-  });
-  server.maxConnections = MOST_CONNECTIONS;
-
-  const end: ServiceEnd = {
-    get port() {
-      return (server.address() as AddressInfo).port;
-    },
+  return {
+    door,
     get logins() {
       return logins;
     },
@@ -309,38 +344,15 @@ export async function startServiceEnd({
     received,
     confirmations,
     withheld,
-    accepts: undefined,
-    knocks,
-    offerStranger() {
-      journal.note('service', 'is away: a stranger offers a certificate of another CA');
-      const mine = { logins: 0, ended: 0 };
-      stranger = mine;
-      return Object.assign(mine, {
-        leave() {
-          if (stranger === mine) stranger = undefined;
-        },
-      });
-    },
-    publish(kind, payloads, isLast = false) {
-      const packets = payloads.map((payload): IPublishPacket => {
-        lastMessageId = (lastMessageId % 65_535) + 1;
-        const mine = { topic: prefix + kind, payload, qos: 1, messageId: lastMessageId } as const;
-        return { cmd: 'publish', dup: false, retain: false, ...mine };
-      });
-      const sent = packets.map(({ messageId = 0 }): Sent => ({ messageId, confirmed: false }));
-      for (const [index, one] of sent.entries()) {
-        waiting.set(one.messageId, one);
-        journal.note('service', `sends ${kind}: ${String(payloads[index])}`);
-      }
-      if (isLast) {
-        journal.note('service', 'cuts the connection right behind it');
-        current?.sendAndCut(...packets);
-      } else current?.send(...packets);
-      return sent;
-    },
+    refusing,
+    publish: (kind, payloads, isLast = false) => outflow.publish(kind, payloads, isLast),
     cut() {
       journal.note('service', 'cuts the connection');
       current?.cut();
+    },
+    disconnect(reason) {
+      journal.note('service', `sends DISCONNECT ${shownCode(reason.code)}: ${reason.text}`);
+      current?.sendAndCut(disconnectOf(reason));
     },
     cutAfterPuback(sent) {
       cutAfter = sent;
@@ -348,21 +360,9 @@ export async function startServiceEnd({
     forget() {
       received.length = 0;
       confirmations.length = 0;
-      knocks.length = 0;
+      door.knocks.length = 0;
     },
     until: waits.until,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => door[Symbol.asyncDispose](),
   };
-
-  server.listen(listen.port, listen.host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw new UsageError('--listen', (error as Error).message);
-  }
-  return end;
 }

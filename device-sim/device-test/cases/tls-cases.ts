@@ -7,7 +7,7 @@ import type { Case } from './case.ts';
 async function strangersCertificate(stage: Stage): Promise<string> {
   const { service, settings } = stage;
   if (!usesTls(settings.transport)) throw new LeftOut('needs --transport mqtts or wss');
-  const stranger = service.offerStranger();
+  const stranger = service.door.offerStranger();
   try {
     service.cut();
     await service.until(() => stranger.logins > 0 || stranger.ended > 0, settings.waitMs);

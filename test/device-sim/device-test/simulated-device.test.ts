@@ -8,16 +8,21 @@ import { createLink } from '@lapel/device-sim/mqtt/mqtt-link';
 import { createPackageLink } from '@lapel/device-sim/mqtt/package-link';
 import t from 'tap';
 import { createKeyPair } from '../../software/signing.ts';
-import { brokenRules, notHeld, testedDevice } from './tested.ts';
+import { brokenRules, CASES_OF_FIVE, notHeld, testedDevice } from './tested.ts';
 
 t.jobs = 2; // the tests mostly wait for the pauses of the devices
 
 const RECONNECT = { min: 60, max: 2000 };
 
-for (const { client, create, leftOut, line } of [
-  { client: 'its own MQTT client', create: createLink, leftOut: [], line: '--thorough' },
-  { client: 'the package mqtt', create: createPackageLink, leftOut: ['thousand-answers: left out'], line: '' },
-]) {
+const LONG = ['thousand-answers: left out'];
+const OF_FIVE = CASES_OF_FIVE.map((name) => `${name}: left out`);
+
+for (const { client, create, leftOut, line, level } of [
+  { client: 'its own MQTT client', create: createLink, leftOut: OF_FIVE, line: '--thorough', level: undefined },
+  { client: 'the package mqtt', create: createPackageLink, leftOut: [...LONG, ...OF_FIVE], line: '', level: undefined },
+  { client: 'its own client of MQTT 5', create: createLink, leftOut: LONG, line: '', level: 5 },
+  { client: 'the package mqtt and MQTT 5', create: createPackageLink, leftOut: LONG, line: '', level: 5 },
+] as const) {
   t.test(`the device of the simulator obeys every rule, with ${client}`, async (t) => {
     const folder = join(t.testdir(), 'state');
     const key = createKeyPair();
@@ -28,7 +33,7 @@ for (const { client, create, leftOut, line } of [
     function switchOn(): void {
       if (!identity) return;
       const journal = createStateFile({ folder, deviceId: identity.deviceId, bound: 1000 });
-      device = createDevice({ ...identity, journal, createLink: create, reconnect: RECONNECT, trustedKeys });
+      device = createDevice({ ...identity, journal, createLink: create, reconnect: RECONNECT, trustedKeys, level });
       device.connect().catch((error: Error) => t.fail(error.message));
     }
     const record = await testedDevice(

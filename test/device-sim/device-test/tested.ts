@@ -2,7 +2,7 @@ import { readCommandLine } from '@lapel/device-sim/command-line';
 import type { DeviceTestRecord } from '@lapel/device-sim/device-test/device-test-record';
 import type { Account } from '@lapel/device-sim/device-test/login';
 import { runDeviceTest } from '@lapel/device-sim/device-test/run-device-test';
-import { createOwnDevice, type Flaw, type Tls } from './own-device.ts';
+import { createOwnDevice, type Flaw, type Way } from './own-device.ts';
 
 /** Enough for a good device on a busy machine, and the time that a test of a missing message takes. */
 const LINE = 'device --listen 127.0.0.1:0 --answer-time 3 --wait 6 --revert-after 1';
@@ -41,12 +41,12 @@ async function testOwnDevice(
   line: string,
   flaw: Flaw | undefined,
   onStart: (device: ReturnType<typeof createOwnDevice>) => void,
-  tls: (() => Tls) | undefined,
+  way: (() => Way) | undefined,
 ): Promise<DeviceTestRecord> {
   let device: ReturnType<typeof createOwnDevice> | undefined;
   const start = (url: string, account: Account): void => {
     device = createOwnDevice(account, flaw);
-    device.connect(url, tls?.());
+    device.connect(url, way?.());
     onStart(device);
   };
   const asked = (text: string): void => {
@@ -62,13 +62,16 @@ export async function testedOwnDevice(
   line: string,
   flaw?: Flaw,
   onStart: (device: ReturnType<typeof createOwnDevice>) => void = () => {},
-  tls?: () => Tls,
+  way?: () => Way,
 ): Promise<DeviceTestRecord> {
   for (let attempt = 1; ; attempt += 1) {
-    const record = await testOwnDevice(line, flaw, onStart, tls);
+    const record = await testOwnDevice(line, flaw, onStart, way);
     if (attempt === MOST_ATTEMPTS || !record.notRun.some((reason) => reason.includes('stood still'))) return record;
   }
 }
+
+/** The cases that only a device with MQTT 5 plays. */
+export const CASES_OF_FIVE = ['moved-away', 'taken-over', 'above-the-rate', 'refused-message'];
 
 /** The names of the broken rules, each once. */
 export const brokenRules = ({ cases }: DeviceTestRecord): string[] => [

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createAuthority, skip } from '../../broker/authority.ts';
-import type { Tls } from './own-device.ts';
+import type { Way } from './own-device.ts';
 import { brokenRules, notHeld, settingsOf, testedOwnDevice } from './tested.ts';
 
 t.jobs = 3; // the tests mostly wait for connections
@@ -12,10 +12,10 @@ const OF_CONNECTIONS =
   '--cases login,strangers-certificate,next-login,burst,cut-before-puback,cut-after-puback,unconfirmed-answer,outage';
 
 /** The files that the test makes in its folder. */
-const made = (folder: string, loginBy: 'credential' | 'certificate') => (): Tls => {
+const made = (folder: string, loginBy: 'credential' | 'certificate') => (): Way => {
   const file = (name: string): Buffer => readFileSync(join(folder, name));
   const pair = loginBy === 'certificate' ? { cert: file(`${DEVICE}.pem`), key: file(`${DEVICE}.key`) } : undefined;
-  return { ca: file('ca.pem'), pair };
+  return { tls: { ca: file('ca.pem'), ...(pair && { pair }) } };
 };
 
 const lineOf = (t: Test, transport: string, more: string) => {
@@ -54,10 +54,10 @@ for (const transport of ['mqtts', 'wss']) {
 
 t.test('the CA in the folder stays the same from test to test, and its keys are for the tester only', async (t) => {
   const { folder, line } = lineOf(t, 'mqtts', '--cases login');
-  const tls = made(folder, 'certificate');
+  const way = made(folder, 'certificate');
   const seen: (Buffer | undefined)[][] = [];
   for (let round = 0; round < 2; round += 1) {
-    const record = await testedOwnDevice(line, undefined, () => seen.push([tls().ca, tls().pair?.cert]), tls);
+    const record = await testedOwnDevice(line, undefined, () => seen.push([way().tls?.ca, way().tls?.pair?.cert]), way);
     t.strictSame(notHeld(record), []);
   }
   t.strictSame(seen[0], seen[1]);
@@ -71,17 +71,17 @@ t.test('the certificates of the tester are used in place of made ones', { skip }
   const files = `--tls-cert ${server.certFile} --tls-key ${server.keyFile} --mqtt-client-ca ${authority.ca}`;
   const line = `--device ${DEVICE} --transport mqtts ${files} --cases login,strangers-certificate`;
   const ca = readFileSync(authority.ca);
-  const record = await testedOwnDevice(line, undefined, undefined, () => ({ ca, pair: device }));
+  const record = await testedOwnDevice(line, undefined, undefined, () => ({ tls: { ca, pair: device } }));
   t.strictSame(notHeld(record), []);
   const other = createAuthority(folder, 'other').sign(DEVICE);
   await t.rejects(
-    testedOwnDevice(`${line} --wait 1`, undefined, undefined, () => ({ ca, pair: other })),
+    testedOwnDevice(`${line} --wait 1`, undefined, undefined, () => ({ tls: { ca, pair: other } })),
     { message: /its last connection was refused: no password/ },
     'a certificate of another CA is none',
   );
   const another = authority.sign('490154203237526');
   await t.rejects(
-    testedOwnDevice(`${line} --wait 1`, undefined, undefined, () => ({ ca, pair: another })),
+    testedOwnDevice(`${line} --wait 1`, undefined, undefined, () => ({ tls: { ca, pair: another } })),
     { message: /refused: no password, and a certificate of "490154203237526"/ },
   );
 });
