@@ -1,3 +1,10 @@
+/** A rule for devices. `level`: it is about devices of this version of MQTT only. */
+export interface Rule {
+  readonly must: string;
+  readonly why: string;
+  readonly level?: 5;
+}
+
 /**
  * The rules of docs/devices.md, by the names of their anchors there. `npm run generate` writes the table of that page
  * from this one. A test of a device names the rule that the device broke.
@@ -121,7 +128,7 @@ export const RULES = {
     must: 'It connects again after each lost connection, and waits between two attempts, longer each time, up to a limit',
     why: 'after an outage a whole fleet connects at once',
   },
-} as const satisfies Record<string, { must: string; why: string; level?: 5 }>;
+} as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;
 

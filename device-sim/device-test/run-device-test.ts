@@ -81,6 +81,7 @@ async function arrival({ service, settings, stopped }: Stage): Promise<void> {
 type Versions = { -readonly [Name in 'firmwareVersion' | 'managementClientVersion']: DeviceTestRecord[Name] };
 interface Played {
   cases: CaseRecord[];
+  connection: DeviceTestRecord['connection'];
   versions: Versions;
 }
 
@@ -142,7 +143,7 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
     cases.push(await judge.play(name, stage, () => connected(stage)));
   }
-  return { cases, versions };
+  return { cases, versions, connection: service.connectedBy ?? null };
 }
 
 /**
@@ -166,6 +167,7 @@ function recordOf({ account, seed }: DeviceTestSettings, startedAt: Date, played
   return {
     deviceId: account.deviceId,
     ...played.versions,
+    connection: played.connection,
     seed,
     startedAt: startedAt.toISOString(),
     milliseconds: Date.now() - startedAt.getTime(),

@@ -18,6 +18,7 @@ t.test('a device of another maker holds all cases with MQTT 5', async (t) => {
   const record = await ofFive('');
   t.strictSame(brokenRules(record), [], JSON.stringify(record.cases.filter(({ findings }) => findings.length > 0)));
   t.strictSame(record.notRun, []);
+  t.match(record.connection, { version: '5' });
   t.strictSame(
     notHeld(record).filter((one) => !LEFT_OUT.includes(one.split(':')[0]!)),
     ['strangers-certificate: left out'],

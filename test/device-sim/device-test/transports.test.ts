@@ -37,6 +37,7 @@ for (const [transport, loginBy] of [
     t.strictSame(brokenRules(record), [], JSON.stringify(record.cases.filter(({ findings }) => findings.length > 0)));
     t.strictSame(notHeld(record), hasTls ? [] : ['strangers-certificate: left out']);
     t.strictSame(record.notRun, []);
+    t.strictSame(record.connection, { transport, version: '3.1.1', loginBy });
   });
 }
 
