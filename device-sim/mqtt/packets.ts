@@ -28,6 +28,8 @@ function parse(bytes: Buffer, level: Level): void {
   try {
     parsers[level].parse(bytes);
     if (broken) throw broken;
+    // The parser takes the version of a CONNECT for its own, and would read the packets of other connections by it.
+    if (parsed.some(({ cmd }) => cmd === 'connect')) parsers[level] = createParser(level);
   } catch (error) {
     // The parser stands in the middle of a packet, and would read the packets of another connection from there.
     parsers[level] = createParser(level);
