@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { CASES } from './device-test/cases.ts';
 import { readContract } from './device-test/contract.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
+import { CAR } from './device-test/drive.ts';
 import { TRANSPORTS, type Transport, usesTls } from './device-test/entrance.ts';
 import { ORDINARY } from './device-test/values.ts';
 import { deviceIdFor, isDeviceId } from './fleet/device-ids.ts';
@@ -33,6 +34,9 @@ type TlsOption = (typeof OF_TLS)[number];
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const CREDENTIAL = { min: 32, max: 256 };
 const HOUR_SECONDS = 3600;
+const HOUR_MILLISECONDS = 3_600_000;
+/** A month. */
+const MOST_HOURS = 744;
 /** The port of --listen, by the conventions of the service. */
 const PORTS: Readonly<Record<Transport, number>> = { mqtt: 1883, mqtts: 8883, ws: 8083, wss: 8083 };
 
@@ -147,6 +151,9 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     byHandMs: options.has('by-hand') ? seconds('by-hand', 60, 1) : null,
     restartCommand: options.text('restart') ?? null,
     isThorough: options.has('thorough'),
+    drive: options.has('hours')
+      ? { ...CAR, milliseconds: HOUR_MILLISECONDS * options.number('hours', 1, { min: 0.001, max: MOST_HOURS }) }
+      : null,
     networks: {
       setWifi: { networks: readList(options, 'wifi') ?? ORDINARY.setWifi.networks },
       setApn: { apns: readList(options, 'apn') ?? ORDINARY.setApn.apns },

@@ -146,6 +146,8 @@ The command device (it also takes --seed, --wait, --json, --junit, --signed-repo
   --restart COMMAND          a command that restarts the device, without a shutdown if possible
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device
+  --hours N                  plays also the case drive for so long: the network of a moving car, with cuts, silence and
+                             slowness that --seed decides
 
 The short way, without a scenario. --print-scenario prints these options as a scenario, which can say much more
   --load RATE                Wi-Fi changes a second over all devices (0)

@@ -78,6 +78,7 @@ const OF_A_DEVICE_TEST = {
   'by-hand': { type: 'string' },
   restart: { type: 'string' },
   thorough: { type: 'boolean' },
+  hours: { type: 'string' },
 } as const;
 
 /** The options of the commands for which devices connect to the simulator. */

@@ -4,6 +4,7 @@ import { cancelCases } from './cases/cancel-cases.ts';
 import type { Case } from './cases/case.ts';
 import { cutCases } from './cases/cut-cases.ts';
 import { downloadCases } from './cases/download-cases.ts';
+import { driveCases } from './cases/drive-cases.ts';
 import { fiveCases } from './cases/five-cases.ts';
 import { loginCases } from './cases/login-cases.ts';
 import { messageCases } from './cases/message-cases.ts';
@@ -29,6 +30,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...fiveCases,
   ...downloadCases,
   ...signatureCases,
+  ...driveCases,
   ...byHandCases,
   ...outageCases,
 };

@@ -1,6 +1,11 @@
 import type { Duplex } from 'node:stream';
 import type { Packet } from 'mqtt-packet';
+import type { ConditionsNow } from '../mqtt/conditions.ts';
+import { degraded } from '../mqtt/degraded-wire.ts';
 import { type Level, packetBytes, type Rest, readPackets } from '../mqtt/packets.ts';
+import type { Wire, WireEnd } from '../mqtt/wire.ts';
+import type { Random } from '../random.ts';
+import type { Timers } from '../timers.ts';
 
 /** One connection of a device, at the end of the service. */
 export interface Connection {
@@ -12,6 +17,8 @@ export interface Connection {
   send(...packets: Packet[]): void;
   /** Sends packets and then closes the connection. Reads nothing more, so that no PUBACK counts. */
   sendAndCut(...packets: Packet[]): void;
+  /** Reads and sends nothing more, and leaves the connection open. */
+  freeze(): void;
   /** Closes the connection at once, without reading more. */
   cut(): void;
 }
@@ -20,8 +27,21 @@ export interface Connection {
 const FAREWELL_MILLISECONDS = 1000;
 const NOTHING = Buffer.alloc(0);
 
+/** Makes a stream the wire of one end. */
+const attach =
+  (stream: Duplex) =>
+  (end: WireEnd): Wire => {
+    stream.on('data', (bytes: Buffer) => end.onBytes(stream, bytes));
+    // The close event tells the end of every connection.
+    stream.on('error', () => {});
+    stream.once('close', () => end.onClose(stream, undefined));
+    return stream;
+  };
+
+/** `network`: the network in front of this end, which may be bad; null: there is none. */
 export function openConnection(
   stream: Duplex,
+  network: { conditions: ConditionsNow; random: Random; timers: Timers } | null,
   handlers: {
     onPacket: (packet: Packet) => void;
     /** Called with the breach of MQTT in the bytes of the device. It closes the connection. */
@@ -61,20 +81,25 @@ export function openConnection(
     for (const packet of packets) if (isOpen) handlers.onPacket(packet);
   }
 
-  stream.on('data', (bytes: Buffer) => {
-    if (!isOpen) return;
-    try {
-      take(bytes);
-    } catch (error) {
-      handlers.onFault((error as Error).message);
-    }
-  });
-  // The close event tells the end of every connection.
-  stream.on('error', () => {});
-  stream.once('close', () => {
-    isOpen = false;
-    handlers.onClose(byDevice);
-  });
+  const end: WireEnd = {
+    onOpen: () => {},
+    onBytes(_, bytes) {
+      if (!isOpen) return;
+      try {
+        take(bytes);
+      } catch (error) {
+        handlers.onFault((error as Error).message);
+      }
+    },
+    onDrain: () => {},
+    onClose() {
+      isOpen = false;
+      whenClosed();
+      handlers.onClose(byDevice);
+    },
+  };
+  let whenClosed = (): void => {};
+  const wire = network ? degraded(attach(stream), network)(end) : attach(stream)(end);
 
   return {
     get isOpen() {
@@ -84,20 +109,24 @@ export function openConnection(
       return level;
     },
     send(...packets) {
-      if (isOpen) stream.write(bytesOf(packets));
+      if (isOpen) wire.write(bytesOf(packets));
     },
     sendAndCut(...packets) {
       if (!isOpen) return;
       isOpen = false;
       byDevice = false;
-      stream.end(bytesOf(packets));
-      const timer = setTimeout(() => stream.destroy(), FAREWELL_MILLISECONDS);
-      stream.once('close', () => clearTimeout(timer));
+      wire.write(bytesOf(packets));
+      wire.end();
+      const timer = setTimeout(() => wire.destroy(), FAREWELL_MILLISECONDS);
+      whenClosed = () => clearTimeout(timer);
+    },
+    freeze() {
+      isOpen = false;
     },
     cut() {
       if (isOpen) byDevice = false;
       isOpen = false;
-      stream.destroy();
+      wire.destroy();
     },
   };
 }

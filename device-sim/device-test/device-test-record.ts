@@ -1,4 +1,5 @@
 import type { Verdict } from '../report/record.ts';
+import type { DriveFigures } from './drive.ts';
 import type { RuleName } from './rules.ts';
 import type { ConnectedBy } from './service-end.ts';
 
@@ -36,6 +37,8 @@ export interface DeviceTestRecord {
   readonly managementClientVersion: string | null;
   /** How it was connected at its last login; null if the test does not know. */
   readonly connection: ConnectedBy | null;
+  /** The figures of the drive; null without --hours. */
+  readonly drive: Readonly<DriveFigures> | null;
   readonly seed: number;
   /** ISO 8601 in UTC. */
   readonly startedAt: string;

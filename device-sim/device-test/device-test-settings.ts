@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { DriveSettings } from './drive.ts';
 import type { Transport } from './entrance.ts';
 import type { Account } from './login.ts';
 import type { Pair } from './own-authority.ts';
@@ -29,6 +30,8 @@ export interface DeviceTestSettings {
   readonly byHandMs: number | null;
   /** A command that restarts the device; null: a person does it. */
   readonly restartCommand: string | null;
+  /** The drive with the network of a moving car; null: there is none. */
+  readonly drive: DriveSettings | null;
   /** Whether cases that take minutes on a slow device are played as well. */
   readonly isThorough: boolean;
   /** Lists with which the device reaches this machine, as parameters of the commands. */

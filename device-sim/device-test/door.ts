@@ -55,7 +55,7 @@ export async function openDoor({
 
   /** The stranger reads the first packet, and answers nothing. */
   function meetStranger({ stream }: Opened): void {
-    const connection = openConnection(stream, {
+    const connection = openConnection(stream, null, {
       onPacket({ cmd }) {
         journal.note('device', `sends ${cmd.toUpperCase()} to a stranger`);
         if (stranger) stranger.logins += 1;

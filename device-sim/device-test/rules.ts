@@ -36,6 +36,10 @@ export const RULES = {
     must: 'Its CONNECT has a keep-alive interval, and it sends a packet in each interval',
     why: 'a connection that died unnoticed is found only by its silence',
   },
+  silence: {
+    must: 'It gives up a connection on which no answer comes to its PINGREQ, before twice its keep-alive interval is over, and connects again',
+    why: 'in a tunnel a connection can end without a word, and the device would wait for ever',
+  },
   topics: {
     must: 'It subscribes to `commands`, `responses` and `errors` with QoS 1, and publishes with QoS 1, to its own topics only',
     why: 'with QoS 1, no message is lost on the way',

@@ -8,6 +8,7 @@ import { createCommandMaker } from './command-maker.ts';
 import { readContract } from './contract.ts';
 import { type CaseRecord, type DeviceTestRecord, verdictsOf } from './device-test-record.ts';
 import type { DeviceTestSettings } from './device-test-settings.ts';
+import { noFigures } from './drive.ts';
 import { type Secured, type Transport, usesTls } from './entrance.ts';
 import { startFileHost } from './file-host.ts';
 import { createJournal } from './journal.ts';
@@ -82,6 +83,7 @@ type Versions = { -readonly [Name in 'firmwareVersion' | 'managementClientVersio
 interface Played {
   cases: CaseRecord[];
   connection: DeviceTestRecord['connection'];
+  drive: DeviceTestRecord['drive'];
   versions: Versions;
 }
 
@@ -118,6 +120,7 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     journal,
     alarms,
     timers,
+    random: createRandom(deriveSeed(settings.seed, 3)),
     waits,
     onReceived,
   });
@@ -134,6 +137,7 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     unsupported: new Set(),
     ask: say,
     stopped,
+    figures: noFigures(),
   };
   introduce(settings, service, authority, say);
   await arrival(stage);
@@ -143,7 +147,7 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
     cases.push(await judge.play(name, stage, () => connected(stage)));
   }
-  return { cases, versions, connection: service.connectedBy ?? null };
+  return { cases, versions, connection: service.connectedBy ?? null, drive: settings.drive && stage.figures };
 }
 
 /**
@@ -168,6 +172,7 @@ function recordOf({ account, seed }: DeviceTestSettings, startedAt: Date, played
     deviceId: account.deviceId,
     ...played.versions,
     connection: played.connection,
+    drive: played.drive,
     seed,
     startedAt: startedAt.toISOString(),
     milliseconds: Date.now() - startedAt.getTime(),

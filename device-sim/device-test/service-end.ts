@@ -1,5 +1,6 @@
-import type { IConnectPacket, IPublishPacket, ISubscribePacket, Packet } from 'mqtt-packet';
-import { isRecord } from '../mqtt/messages.ts';
+import type { IConnectPacket, ISubscribePacket, Packet } from 'mqtt-packet';
+import type { Conditions } from '../mqtt/conditions.ts';
+import type { Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { type Door, openDoor } from './door.ts';
@@ -10,7 +11,6 @@ import {
   disconnectOf,
   isFive,
   keepsSession,
-  LIMITS,
   packetFault,
   type Reason,
   reasonOfFilter,
@@ -19,6 +19,7 @@ import {
   shownCode,
   welcome,
 } from './five.ts';
+import { createInflow } from './inflow.ts';
 import type { Journal } from './journal.ts';
 import { type Account, type LoginBy, loginFault, provenBy } from './login.ts';
 import { createOutflow, type Outbound, type Sent } from './outflow.ts';
@@ -31,14 +32,7 @@ const LISTENING: readonly Outbound[] = ['commands', 'responses', 'errors'];
 const VERSIONS: Readonly<Record<number, string>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 /** The most messages of one case that are kept. */
 const MOST_RECEIVED = 20_000;
-/** The most requests whose Correlation Data is kept. */
-const MOST_CORRELATIONS = 64;
-/** The bytes of a message that the journal gets; it shows even fewer. */
-const SHOWN_BYTES = 1000;
 const REFUSED_SUBSCRIPTION = 0x80;
-const SUCCESS: Reason = { code: 0, text: '' };
-const NOT_AS_ITS_SCHEMA: Reason = { code: 0x99, text: 'the message is no JSON object' };
-const FOREIGN_TOPIC: Reason = { code: 0x87, text: 'the topic is not one of the device' };
 const NO_SUCH_SUBSCRIPTION = 0x11;
 
 /** How a device is connected. */
@@ -72,10 +66,14 @@ export interface ServiceEnd extends AsyncDisposable {
   readonly withheld: Set<string>;
   /** Topics whose messages get a PUBACK with a reason code, with MQTT 5. */
   readonly refusing: Map<string, Reason>;
+  /** The network between the service and the device; null: nothing is wrong with it. */
+  network: Conditions | null;
   /** Sends messages in one piece. `isLast`: closes the connection behind them, and reads nothing more. */
   publish(topic: Outbound, payloads: readonly (string | Buffer)[], isLast?: boolean): Sent[];
   /** Closes the connection. */
   cut(): void;
+  /** Swallows everything from now on, in both directions, and leaves the connection open. */
+  freeze(): void;
   /** Closes the connection behind a DISCONNECT, with MQTT 5. */
   disconnect(reason: Reason): void;
   /** Cuts the connection when the PUBACK of this message arrives, before the device's next packet is read. */
@@ -83,14 +81,6 @@ export interface ServiceEnd extends AsyncDisposable {
   forget(): void;
   readonly until: Waits['until'];
 }
-
-const parsed = (payload: Buffer): unknown => {
-  try {
-    return JSON.parse(payload.toString());
-  } catch {
-    return undefined;
-  }
-};
 
 export async function startServiceEnd({
   listen,
@@ -100,6 +90,7 @@ export async function startServiceEnd({
   journal,
   alarms,
   timers,
+  random,
   waits,
   onReceived,
 }: {
@@ -110,6 +101,7 @@ export async function startServiceEnd({
   journal: Journal;
   alarms: Alarms;
   timers: Timers;
+  random: Random;
   waits: Waits;
   onReceived: (message: Received) => void;
 }): Promise<ServiceEnd> {
@@ -119,7 +111,6 @@ export async function startServiceEnd({
   const refusing = new Map<string, Reason>();
   const received: Received[] = [];
   const confirmations: number[] = [];
-  const correlations = new Map<unknown, Buffer>();
   let current: Connection | undefined;
   let logins = 0;
   let subscribes = 0;
@@ -128,23 +119,18 @@ export async function startServiceEnd({
   let connect: IConnectPacket | undefined;
   let cutAfter: Sent | undefined;
   let connectedBy: ConnectedBy | undefined;
-  /** The messages of this connection that have got no PUBACK. */
-  let unanswered = 0;
 
   const keep = (message: Received): void => {
     if (received.length < MOST_RECEIVED) received.push(message);
   };
 
+  const inflow = createInflow({ prefix, journal, alarms, withheld, refusing, keep, onReceived });
   const outflow = createOutflow({
     prefix,
     journal,
     failed: (transactionId, code) =>
       keep({ kind: 'acks', body: { transactionId, status: 'failed', error: { code, message: '' } } }),
-    correlationOf(requestId) {
-      const data = correlations.get(requestId);
-      correlations.delete(requestId);
-      return data;
-    },
+    correlationOf: inflow.correlationOf,
   });
 
   /** Ends a connection at a fault of the device; MQTT 5 tells the reason. */
@@ -180,8 +166,7 @@ export async function startServiceEnd({
     hasSession = keepsSession(packet);
     if (!sessionPresent) subscriptions.clear();
     outflow.begin(connection, boundsOf(packet));
-    correlations.clear();
-    unanswered = 0;
+    inflow.begin();
     const version = connection.level === 5 ? 'MQTT 5, ' : '';
     journal.note('device', `connects: ${version}clean ${packet.clean}, keep-alive ${packet.keepalive ?? 0} s`);
     alarms.connected(packet);
@@ -204,49 +189,6 @@ export async function startServiceEnd({
     connection.send({ cmd: 'suback', messageId, granted });
   }
 
-  /** The reason code of the PUBACK of a message. */
-  function reasonFor(kind: string, body: unknown): Reason {
-    const wanted = refusing.get(kind);
-    if (wanted) return wanted;
-    if (kind.includes('/')) return FOREIGN_TOPIC;
-    return isRecord(body) ? SUCCESS : NOT_AS_ITS_SCHEMA;
-  }
-
-  /** Keeps the Correlation Data of a request. A response goes to the topic of responses only. */
-  function noteRequest(body: unknown, properties: IPublishPacket['properties']): Reason | undefined {
-    const { responseTopic = `${prefix}responses`, correlationData } = properties ?? {};
-    if (responseTopic !== `${prefix}responses`) {
-      alarms.raise('requests', `the Response Topic ${prefix}responses, or none`, responseTopic);
-      return { code: 0x90, text: `responses come on ${prefix}responses only` };
-    }
-    if (correlationData && isRecord(body) && correlations.size < MOST_CORRELATIONS)
-      correlations.set(body['requestId'], Buffer.from(correlationData));
-    return undefined;
-  }
-
-  function receive(connection: Connection, { topic, payload, qos, messageId, properties }: IPublishPacket): void {
-    const kind = topic.startsWith(prefix) ? topic.slice(prefix.length) : topic;
-    const isWithheld = withheld.has(kind);
-    const bytes = Buffer.from(payload);
-    const message = { kind, body: parsed(bytes) };
-    const isOfFive = connection.level === 5;
-    const ofRequest = isOfFive && kind === 'requests' ? noteRequest(message.body, properties) : undefined;
-    const reason = ofRequest ?? (isOfFive ? reasonFor(kind, message.body) : SUCCESS);
-    const answer = isWithheld ? ' (gets no PUBACK)' : reason.code > 0 ? ` (gets ${shownCode(reason.code)})` : '';
-    journal.note('device', `sends ${kind}: ${bytes.toString('utf8', 0, SHOWN_BYTES)}${answer}`);
-    alarms.received(message, bytes, qos);
-    keep(message);
-    if (messageId !== undefined && isWithheld) unanswered += 1;
-    else if (messageId !== undefined) {
-      const told = isOfFive && { reasonCode: reason.code };
-      const words = isOfFive && reason.text !== '' && { properties: { reasonString: reason.text } };
-      connection.send({ cmd: qos === 2 ? 'pubrec' : 'puback', messageId, ...told, ...words });
-    }
-    if (isOfFive && unanswered > LIMITS.receiveMaximum)
-      end(connection, { code: 0x93, text: `more than ${LIMITS.receiveMaximum} messages without a PUBACK` });
-    if (!ofRequest) onReceived(message);
-  }
-
   function confirm(connection: Connection, messageId: number, reason: Reason): void {
     const sent = outflow.confirm(messageId, reason);
     if (!sent) {
@@ -266,8 +208,10 @@ export async function startServiceEnd({
     const fault = connection.level === 5 ? packetFault(packet) : undefined;
     if (fault) end(connection, fault);
     else if (packet.cmd === 'subscribe') subscribe(connection, packet);
-    else if (packet.cmd === 'publish') receive(connection, packet);
-    else if (packet.cmd === 'puback')
+    else if (packet.cmd === 'publish') {
+      const above = inflow.receive(connection, packet);
+      if (above) end(connection, above);
+    } else if (packet.cmd === 'puback')
       confirm(connection, messageId, { code: packet.reasonCode ?? 0, text: packet.properties?.reasonString ?? '' });
     else if (packet.cmd === 'pubrel') connection.send({ cmd: 'pubcomp', messageId });
     else if (packet.cmd === 'pingreq') connection.send({ cmd: 'pingresp' });
@@ -295,7 +239,7 @@ export async function startServiceEnd({
   }
 
   function open({ stream, certificateName }: Opened): void {
-    const connection = openConnection(stream, {
+    const connection = openConnection(stream, network, {
       onPacket: (packet) => dispatch(connection, packet, certificateName),
       onFault(reason) {
         if (connection !== current)
@@ -309,6 +253,8 @@ export async function startServiceEnd({
     });
   }
 
+  const network = { conditions: () => service.network, random, timers };
+
   const door = await openDoor({
     listen,
     transport,
@@ -320,8 +266,9 @@ export async function startServiceEnd({
     refused: (reason) => (refused = reason),
   });
 
-  return {
+  const service: ServiceEnd = {
     door,
+    network: null,
     get logins() {
       return logins;
     },
@@ -350,6 +297,10 @@ export async function startServiceEnd({
       journal.note('service', 'cuts the connection');
       current?.cut();
     },
+    freeze() {
+      journal.note('service', 'cannot be heard any more, and hears nothing');
+      current?.freeze();
+    },
     disconnect(reason) {
       journal.note('service', `sends DISCONNECT ${shownCode(reason.code)}: ${reason.text}`);
       current?.sendAndCut(disconnectOf(reason));
@@ -365,4 +316,5 @@ export async function startServiceEnd({
     until: waits.until,
     [Symbol.asyncDispose]: () => door[Symbol.asyncDispose](),
   };
+  return service;
 }

@@ -19,6 +19,8 @@ const LEFT_OUT = [
   'restart',
   'signatures',
   'strangers-certificate',
+  'half-open',
+  'drive',
   ...CASES_OF_FIVE,
 ];
 

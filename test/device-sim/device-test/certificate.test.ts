@@ -79,6 +79,7 @@ const record = (cases: readonly CaseRecord[], version = '5'): DeviceTestRecord =
   firmwareVersion: '1.0',
   managementClientVersion: null,
   connection: { transport: 'mqtts', version, loginBy: 'certificate' },
+  drive: null,
   seed: 1,
   startedAt: '2026-11-22T09:30:00.000Z',
   milliseconds: 1,

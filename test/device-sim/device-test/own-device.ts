@@ -10,7 +10,9 @@ export type FlawOfConnections =
   | 'does-not-repeat-above-the-rate'
   | 'repeats-refused-messages'
   | 'has-no-session-expiry'
-  | 'retains-its-status';
+  | 'retains-its-status'
+  | 'waits-in-tunnels'
+  | 'refuses-repetitions';
 
 /** The faults of a maker's device. */
 export type Flaw =
@@ -56,6 +58,7 @@ export interface Way {
   /** MQTT 5 in place of 3.1.1. */
   readonly level?: 5;
   readonly maximumPacketSize?: number;
+  readonly keepalive?: number;
 }
 
 /** The CA that a device trusts, and the client certificate with which it logs in. */
@@ -67,6 +70,7 @@ interface Tls {
 const MEMBERS = ['transactionId', 'operation', 'parameters', 'issuedAt', 'attempt'];
 const HUNDRED = 100;
 const HOUR_SECONDS = 3600;
+const KEEP_ALIVE_SECONDS = 30;
 /** The first pause before it connects again: short, so that tests are quick. */
 const PERIOD_MILLISECONDS = 20;
 /** Long enough that the delays of a busy machine do not make equal pauses look as if they grew. */
@@ -203,6 +207,8 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
   async function carryOut(command: Command): Promise<void> {
     const name = nameOf(command);
     if (cancelled.has(name) && flaw !== 'does-cancelled-commands') return;
+    if (flaw === 'refuses-repetitions' && answers.has(name))
+      answers.set(name, { ...answers.get(name), status: 'failed', error: { code: 'DUPLICATE', message: '' } });
     const known = flaw === 'does-repetitions-again' ? undefined : answers.get(name);
     const answer = known ?? (await answerTo(command));
     answers.set(name, answer);
@@ -231,7 +237,7 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
       if (flaw === 'forgets-at-restart') answers.clear();
       client?.stream.destroy();
     },
-    connect(url: string, { tls, level, maximumPacketSize }: Way = {}): void {
+    connect(url: string, { tls, level, maximumPacketSize, keepalive = KEEP_ALIVE_SECONDS }: Way = {}): void {
       const options: IClientOptions = {
         ...(level && {
           protocolVersion: level,
@@ -245,12 +251,13 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
         username: deviceId,
         ...(!tls?.pair && { password: credential }),
         clean: flaw === 'has-clean-sessions',
-        keepalive: flaw === 'has-no-keep-alive' ? 0 : 30,
+        keepalive: flaw === 'has-no-keep-alive' ? 0 : keepalive,
         reconnectPeriod: period,
         resubscribe: false, // with it, mqtt.js leaves out topics that it has subscribed to on an earlier connection
       };
       const mine = connect(url, options);
       client = mine;
+      if (flaw === 'waits-in-tunnels') mine.onKeepaliveTimeout = () => {};
       mine.on('error', () => {});
       mine.on('connect', ({ sessionPresent }) => {
         // Without it each answer waits for the delayed ACK of the PUBACK before it.

@@ -1,5 +1,6 @@
 import { readCommandLine } from '@lapel/device-sim/command-line';
 import type { DeviceTestRecord } from '@lapel/device-sim/device-test/device-test-record';
+import type { DriveSettings } from '@lapel/device-sim/device-test/drive';
 import type { Account } from '@lapel/device-sim/device-test/login';
 import { runDeviceTest } from '@lapel/device-sim/device-test/run-device-test';
 import { createOwnDevice, type Flaw, type Way } from './own-device.ts';
@@ -23,9 +24,14 @@ export function settingsOf(line: string) {
 export async function testedDevice(
   line: string,
   start: (url: string, account: Account) => void,
-  { asked = (_text: string): void => {}, stopped = new AbortController().signal } = {},
+  {
+    asked = (_text: string): void => {},
+    stopped = new AbortController().signal,
+    drive = null as DriveSettings | null,
+  } = {},
 ): Promise<DeviceTestRecord> {
-  const settings = settingsOf(line);
+  const read = settingsOf(line);
+  const settings = drive ? { ...read, drive } : read;
   return runDeviceTest(settings, {
     stopped,
     say(text) {
@@ -42,6 +48,7 @@ async function testOwnDevice(
   flaw: Flaw | undefined,
   onStart: (device: ReturnType<typeof createOwnDevice>) => void,
   way: (() => Way) | undefined,
+  drive: DriveSettings | null,
 ): Promise<DeviceTestRecord> {
   let device: ReturnType<typeof createOwnDevice> | undefined;
   const start = (url: string, account: Account): void => {
@@ -52,7 +59,7 @@ async function testOwnDevice(
   const asked = (text: string): void => {
     if (text.includes('send an event')) device?.pressButton('event-1');
   };
-  const record = await testedDevice(line, start, { asked });
+  const record = await testedDevice(line, start, { asked, drive });
   await device?.[Symbol.asyncDispose]();
   return record;
 }
@@ -63,9 +70,10 @@ export async function testedOwnDevice(
   flaw?: Flaw,
   onStart: (device: ReturnType<typeof createOwnDevice>) => void = () => {},
   way?: () => Way,
+  drive: DriveSettings | null = null,
 ): Promise<DeviceTestRecord> {
   for (let attempt = 1; ; attempt += 1) {
-    const record = await testOwnDevice(line, flaw, onStart, way);
+    const record = await testOwnDevice(line, flaw, onStart, way, drive);
     if (attempt === MOST_ATTEMPTS || !record.notRun.some((reason) => reason.includes('stood still'))) return record;
   }
 }
