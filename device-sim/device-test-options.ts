@@ -1,8 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { CASES } from './device-test/cases.ts';
 import { readContract } from './device-test/contract.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
+import { CAR } from './device-test/drive.ts';
+import { TRANSPORTS, type Transport, usesTls } from './device-test/entrance.ts';
 import { ORDINARY } from './device-test/values.ts';
 import { deviceIdFor, isDeviceId } from './fleet/device-ids.ts';
 import { readKeyFile } from './key-file.ts';
@@ -23,11 +26,20 @@ const SHARED: readonly OptionName[] = [
   'signed-report',
   'report-key',
   'restart',
+  'certificates',
 ];
 /** Addresses that mean all interfaces, at which no device can reach this machine. */
 const ANY: readonly string[] = ['0.0.0.0', '::'];
+const OF_TLS = ['tls-cert', 'tls-key', 'mqtt-client-ca', 'certificates'] as const;
+type TlsOption = (typeof OF_TLS)[number];
+const BEGIN = '-----BEGIN CERTIFICATE-----';
 const CREDENTIAL = { min: 32, max: 256 };
 const HOUR_SECONDS = 3600;
+const HOUR_MILLISECONDS = 3_600_000;
+/** A month. */
+const MOST_HOURS = 744;
+/** The port of --listen, by the conventions of the service. */
+const PORTS: Readonly<Record<Transport, number>> = { mqtt: 1883, mqtts: 8883, ws: 8083, wss: 8083 };
 
 /** A list of names, separated by commas; all of them without the option. */
 function readNames(options: Options, option: 'operations' | 'cases', all: readonly string[]): readonly string[] {
@@ -63,13 +75,60 @@ function readAccount(options: Options, env: Environment, seed: number): DeviceTe
   return { deviceId, credential };
 }
 
+function readTransport(options: Options): Transport {
+  const name = options.text('transport') ?? 'mqtt';
+  const found = TRANSPORTS.find((one) => one === name);
+  if (!found) throw new UsageError('--transport', `there is no "${name}"; ${suggestName(name, TRANSPORTS)}`);
+  return found;
+}
+
+/** Reads a file for TLS. `check` throws if it has the wrong content. */
+function readTlsFile(option: TlsOption, file: string, check: (content: Buffer) => unknown): Buffer {
+  try {
+    const content = readFileSync(file);
+    check(content);
+    return content;
+  } catch (error) {
+    throw new UsageError(`--${option}`, `${file} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+/** Reads the options of TLS, which have no use on a connection without it. */
+function readTls(
+  options: Options,
+  transport: Transport,
+): Pick<DeviceTestSettings, 'serverPair' | 'clientCa' | 'certificateFolder'> {
+  const useless = !usesTls(transport) && OF_TLS.find((name) => options.has(name));
+  if (useless) throw new UsageError(`--${useless}`, 'has no use without --transport mqtts or wss');
+  const [certFile, keyFile, caFile] = [
+    options.text('tls-cert'),
+    options.text('tls-key'),
+    options.text('mqtt-client-ca'),
+  ];
+  const certificateFolder = options.text('certificates') ?? null;
+  const clientCa =
+    caFile === undefined
+      ? null
+      : readTlsFile('mqtt-client-ca', caFile, (content) => {
+          if (!content.includes(BEGIN)) throw new Error('it has no certificate in PEM');
+          createSecureContext({ ca: content });
+        });
+  if (certFile === undefined && keyFile === undefined) return { serverPair: null, clientCa, certificateFolder };
+  if (certFile === undefined) throw new UsageError('--tls-cert', 'is needed with --tls-key');
+  if (keyFile === undefined) throw new UsageError('--tls-key', 'is needed with --tls-cert');
+  const cert = readTlsFile('tls-cert', certFile, (content) => createSecureContext({ cert: content }));
+  const key = readTlsFile('tls-key', keyFile, (content) => createSecureContext({ cert, key: content }));
+  return { serverPair: { cert, key }, clientCa, certificateFolder };
+}
+
 /** Reads the options of `device`. Throws a UsageError that names the wrong one. */
 export function readDeviceTest(options: Options, env: Environment): DeviceTestSettings {
   const misplaced = optionNames.find(
     (name) => options.has(name) && !SHARED.includes(name) && !deviceTestNames.includes(name),
   );
   if (misplaced) throw new UsageError(`--${misplaced}`, 'is no option of "device"');
-  const listen = readListen('listen', options.text('listen') ?? '127.0.0.1:1883');
+  const transport = readTransport(options);
+  const listen = readListen('listen', options.text('listen') ?? `127.0.0.1:${PORTS[transport]}`);
   const publicHost = options.text('public-host') ?? listen.host;
   if (ANY.includes(publicHost))
     throw new UsageError('--public-host', `is needed with ${listen.host}: the address of this machine for the device`);
@@ -79,6 +138,8 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
   const { operations } = readContract();
   const signingKey = options.text('signing-key');
   return {
+    transport,
+    ...readTls(options, transport),
     listen,
     filesListen: readListen('files-listen', options.text('files-listen') ?? `${listen.host}:0`),
     publicHost,
@@ -91,6 +152,9 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     byHandMs: options.has('by-hand') ? seconds('by-hand', 60, 1) : null,
     restartCommand: options.text('restart') ?? null,
     isThorough: options.has('thorough'),
+    drive: options.has('hours')
+      ? { ...CAR, milliseconds: HOUR_MILLISECONDS * options.number('hours', 1, { min: 0.001, max: MOST_HOURS }) }
+      : null,
     networks: {
       setWifi: { networks: readList(options, 'wifi') ?? ORDINARY.setWifi.networks },
       setApn: { apns: readList(options, 'apn') ?? ORDINARY.setApn.apns },

@@ -124,7 +124,13 @@ The command record (it also takes --wait, --json, --ca, and --mqtt with one addr
   --listen HOST:PORT         where the devices connect, MQTT without TLS; their connections are passed on to --mqtt
 
 The command device (it also takes --seed, --wait, --json, --junit, --signed-report, --report-key)
-  --listen HOST:PORT         where it listens for the device, MQTT without TLS (127.0.0.1:1883)
+  --transport NAME           how the device connects: mqtt, mqtts (over TLS), ws (over WebSocket), wss (with TLS) (mqtt)
+  --listen HOST:PORT         where it listens for the device (127.0.0.1, port 1883, 8883, or 8083 for WebSocket)
+  --certificates FOLDER      with mqtts and wss: keeps the certificates that the test makes: ca.pem for the device to trust,
+                             and DEVICEID.pem with DEVICEID.key, with which it may log in (a temporary folder)
+  --tls-cert FILE            the certificate of the service, with its chain, in place of a made one; PEM
+  --tls-key FILE             its key
+  --mqtt-client-ca FILE      the CA of the client certificates of your devices, in place of the made one; PEM
   --files-listen HOST:PORT   where it serves files to install, over HTTP (the host of --listen, a free port)
   --public-host HOST         the address of this machine for the device (the host of --listen)
   --device ID                the deviceId of the device (one that --seed makes)
@@ -141,6 +147,8 @@ The command device (it also takes --seed, --wait, --json, --junit, --signed-repo
   --restart COMMAND          a command that restarts the device, without a shutdown if possible
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device
+  --hours N                  plays also the case drive for so long: the network of a moving car, with cuts, silence and
+                             slowness that --seed decides
 
 The short way, without a scenario. --print-scenario prints these options as a scenario, which can say much more
   --load RATE                Wi-Fi changes a second over all devices (0)

@@ -60,6 +60,10 @@ const OF_A_RECEIVER = {
 
 /** The options of the command `device`, which other commands do not have. */
 const OF_A_DEVICE_TEST = {
+  transport: { type: 'string' },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  'mqtt-client-ca': { type: 'string' },
   'files-listen': { type: 'string' },
   'public-host': { type: 'string' },
   device: { type: 'string' },
@@ -73,6 +77,7 @@ const OF_A_DEVICE_TEST = {
   'revert-after': { type: 'string' },
   'by-hand': { type: 'string' },
   thorough: { type: 'boolean' },
+  hours: { type: 'string' },
 } as const;
 
 /** The options of the commands for which devices connect to the simulator. */

@@ -6,7 +6,7 @@ import type { Certificate, Evidence, RuleOutcome } from './certificate.ts';
 
 const STYLE = new URL('../report/page.css', import.meta.url);
 const TONES = { passed: 'good', failed: 'bad', incomplete: 'warn' } as const;
-const WORDS = { holds: 'holds', broken: 'broken', 'not seen': 'not seen' } as const;
+const WORDS = { holds: 'holds', broken: 'broken', 'not seen': 'not seen', 'does not apply': 'does not apply' } as const;
 
 const seen = ({ name, outcome, shown, story }: Evidence): Html =>
   html`<li>${name}: ${WORDS[outcome]} (${shown})${story.length > 0 ? html`<pre>${story.map(plainText).join('\n')}</pre>` : null}</li>`;

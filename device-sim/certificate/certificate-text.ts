@@ -6,9 +6,10 @@ const WORDS: Readonly<Record<RuleOutcome['outcome'], string>> = {
   holds: 'OK',
   broken: 'NOT OK',
   'not seen': 'not seen',
+  'does not apply': 'no matter',
 };
 const WHOLE: Readonly<Record<Certificate['outcome'], string>> = {
-  passed: 'passed: each rule was seen to hold',
+  passed: 'passed: each rule that applies was seen to hold',
   failed: 'failed: a rule was broken',
   incomplete: 'incomplete: no rule was broken, and some were not seen',
 };

@@ -13,8 +13,11 @@ export interface Evidence {
 export interface RuleOutcome {
   readonly name: string;
   readonly text: string;
-  /** `not seen`: no case of it was played to its end. */
-  readonly outcome: Evidence['outcome'];
+  /**
+   * `not seen`: no case of it was played to its end. `does not apply`: it is about something that the device does not do,
+   * such as MQTT 5.
+   */
+  readonly outcome: Evidence['outcome'] | 'does not apply';
   readonly evidence: readonly Evidence[];
 }
 
@@ -30,7 +33,7 @@ export interface Certificate {
   /** ISO 8601 in UTC, by the clock of the tester. */
   readonly startedAt: string;
   readonly milliseconds: number;
-  /** `passed`: each rule was seen to hold. `incomplete`: none was broken, and some were not seen. */
+  /** `passed`: each rule that applies was seen to hold. `incomplete`: none was broken, and some were not seen. */
   readonly outcome: 'passed' | 'failed' | 'incomplete';
   readonly rules: readonly RuleOutcome[];
 }
@@ -47,23 +50,28 @@ const outcomeOf = (evidence: readonly Evidence[]): Evidence['outcome'] => {
 
 function wholeOutcome(rules: readonly RuleOutcome[]): Certificate['outcome'] {
   if (rules.some(({ outcome }) => outcome === 'broken')) return 'failed';
-  return rules.every(({ outcome }) => outcome === 'holds') ? 'passed' : 'incomplete';
+  return rules.some(({ outcome }) => outcome === 'not seen') ? 'incomplete' : 'passed';
 }
 
 /** Makes the report: `rules` has the text of each rule, and `evidence` what was seen of it. */
 export function certify({
   rules: texts,
   evidenceOf,
+  applies = () => true,
   subject,
   ...rest
 }: Pick<Certificate, 'tested' | 'seed' | 'startedAt' | 'milliseconds'> & {
   rules: Readonly<Record<string, string>>;
   evidenceOf(rule: string): readonly Evidence[];
+  /** Whether a rule is about this device or receiver; without it each rule is. */
+  applies?: (rule: string) => boolean;
   subject: Readonly<Record<string, string | null>>;
 }): Certificate {
   const rules = Object.entries(texts).map(([name, text]): RuleOutcome => {
     const evidence = evidenceOf(name);
-    return { name, text, outcome: outcomeOf(evidence), evidence };
+    const outcome = outcomeOf(evidence);
+    if (outcome === 'not seen' && !applies(name)) return { name, text, outcome: 'does not apply', evidence: [] };
+    return { name, text, outcome, evidence };
   });
   // A device can name itself with a text of any length.
   const named = Object.entries(subject).flatMap(([name, value]) =>

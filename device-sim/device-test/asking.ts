@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, isRecord } from '../mqtt/messages.ts';
 import { Breach, NotPlayed } from './breach.ts';
+import type { Sent } from './outflow.ts';
 import type { RuleName } from './rules.ts';
-import type { Sent } from './service-end.ts';
 import { connected, isReady, isWanted, reconnected, type Stage, seconds } from './stage.ts';
 import { ORDINARY } from './values.ts';
 

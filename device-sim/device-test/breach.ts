@@ -8,6 +8,8 @@ export class Breach extends Error {
   readonly came: string;
   /** Whether the finding depends on time, so that a slow simulator could be the reason. */
   readonly isTimed: boolean;
+  /** The time of the timers at which its cause began; undefined: at the begin of the case. */
+  since: number | undefined;
 
   constructor(rule: RuleName, expected: string, came: string, { isTimed = false } = {}) {
     super(`${expected}; came: ${came}`);

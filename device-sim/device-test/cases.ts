@@ -4,6 +4,8 @@ import { cancelCases } from './cases/cancel-cases.ts';
 import type { Case } from './cases/case.ts';
 import { cutCases } from './cases/cut-cases.ts';
 import { downloadCases } from './cases/download-cases.ts';
+import { driveCases } from './cases/drive-cases.ts';
+import { fiveCases } from './cases/five-cases.ts';
 import { loginCases } from './cases/login-cases.ts';
 import { messageCases } from './cases/message-cases.ts';
 import { networkCases } from './cases/network-cases.ts';
@@ -12,10 +14,12 @@ import { orderCases } from './cases/order-cases.ts';
 import { outageCases } from './cases/outage-cases.ts';
 import { repetitionCases } from './cases/repetition-cases.ts';
 import { signatureCases } from './cases/signature-cases.ts';
+import { tlsCases } from './cases/tls-cases.ts';
 
 /** All cases by their names, in the order of the documents. */
 export const CASES: Readonly<Record<string, Case>> = {
   ...loginCases,
+  ...tlsCases,
   ...operationCases,
   ...networkCases,
   ...orderCases,
@@ -23,8 +27,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...cancelCases,
   ...cutCases,
   ...messageCases,
+  ...fiveCases,
   ...downloadCases,
   ...signatureCases,
+  ...driveCases,
   ...byHandCases,
   ...outageCases,
 };

@@ -1,5 +1,7 @@
 import type { Verdict } from '../report/record.ts';
+import type { DriveFigures } from './drive.ts';
 import type { RuleName } from './rules.ts';
+import type { ConnectedBy } from './service-end.ts';
 
 /** A broken rule, with the messages before it. */
 export interface Finding {
@@ -33,6 +35,10 @@ export interface DeviceTestRecord {
   /** As the device has reported them last; null if it never did. */
   readonly firmwareVersion: string | null;
   readonly managementClientVersion: string | null;
+  /** How it was connected at its last login; null if the test does not know. */
+  readonly connection: ConnectedBy | null;
+  /** The figures of the drive; null without --hours. */
+  readonly drive: Readonly<DriveFigures> | null;
   readonly seed: number;
   /** ISO 8601 in UTC. */
   readonly startedAt: string;
@@ -43,6 +49,10 @@ export interface DeviceTestRecord {
   /** Why the test is NOT RUN; empty if it took place. */
   readonly notRun: readonly string[];
 }
+
+/** The connection in words; null if it is not known. */
+export const shownConnection = ({ connection }: Pick<DeviceTestRecord, 'connection'>): string | null =>
+  connection && `MQTT ${connection.version} (${connection.transport}), login by ${connection.loginBy}`;
 
 const storyOf = ({ findings }: CaseRecord): string[] =>
   findings.flatMap(({ text, place, expected, came, story }) => [

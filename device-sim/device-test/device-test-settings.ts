@@ -1,8 +1,18 @@
 import type { KeyObject } from 'node:crypto';
+import type { DriveSettings } from './drive.ts';
+import type { Transport } from './entrance.ts';
 import type { Account } from './login.ts';
+import type { Pair } from './own-authority.ts';
 
 /** The settings of a test of a device. */
 export interface DeviceTestSettings {
+  readonly transport: Transport;
+  /** The certificate of the service; null: the test makes one, if the transport uses TLS. */
+  readonly serverPair: Pair | null;
+  /** The CA of client certificates; null: the test makes one, and a certificate for the device. */
+  readonly clientCa: Buffer | null;
+  /** The folder of the certificates that the test makes; null: a temporary one. */
+  readonly certificateFolder: string | null;
   readonly listen: { readonly host: string; readonly port: number };
   readonly filesListen: { readonly host: string; readonly port: number };
   /** The host at which the device reaches this machine. */
@@ -20,6 +30,8 @@ export interface DeviceTestSettings {
   readonly byHandMs: number | null;
   /** A command that restarts the device; null: a person does it. */
   readonly restartCommand: string | null;
+  /** The drive with the network of a moving car; null: there is none. */
+  readonly drive: DriveSettings | null;
   /** Whether cases that take minutes on a slow device are played as well. */
   readonly isThorough: boolean;
   /** Lists with which the device reaches this machine, as parameters of the commands. */

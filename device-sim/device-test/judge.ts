@@ -51,9 +51,10 @@ export function createJudge({
     findings.push({ rule, text: plainRule(rule), place: placeOf(rule), expected, came, story });
   }
 
-  function whyLeftOut({ isByHand, isRestart, isLong }: Case): string | undefined {
+  function whyLeftOut({ isByHand, isRestart, isLong, isDrive }: Case): string | undefined {
     if (isRestart && settings.restartCommand !== null) return undefined;
     if (isByHand && settings.byHandMs === null) return `needs --by-hand${isRestart ? ' or --restart' : ''}`;
+    if (isDrive && settings.drive === null) return 'needs --hours';
     return isLong && !settings.isThorough ? 'needs --thorough' : undefined;
   }
 
@@ -89,6 +90,8 @@ export function createJudge({
       const from = timers.now();
       stage.service.forget();
       stage.service.withheld.clear();
+      stage.service.refusing.clear();
+      stage.service.network = null;
       let shown = '';
       let outcome: CaseRecord['outcome'] = 'holds';
       try {
@@ -96,7 +99,7 @@ export function createJudge({
       } catch (error) {
         if (error instanceof LeftOut) [outcome, shown] = ['left out', error.message];
         else if (error instanceof NotPlayed) [outcome, shown] = ['not run', error.message];
-        else if (error instanceof Breach && error.isTimed && own.stoodStill(from, timers.now()) > 0)
+        else if (error instanceof Breach && error.isTimed && own.stoodStill(error.since ?? from, timers.now()) > 0)
           [outcome, shown] = ['not run', 'the simulator itself stood still'];
         else if (error instanceof Breach) raise(error.rule, error.expected, error.came);
         else throw error;

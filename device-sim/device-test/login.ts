@@ -10,20 +10,46 @@ export interface Account {
 const UNACCEPTABLE_VERSION = 1;
 const BAD_CREDENTIAL = 4;
 
-/** MQTT 3.1.1 and 3.1; the service accepts both. */
-const VERSIONS: readonly (number | undefined)[] = [4, 3];
+/** MQTT 3.1.1, 5 and 3.1; the service accepts all. */
+const VERSIONS: readonly (number | undefined)[] = [4, 5, 3];
 
-/** Why the service would refuse a CONNECT, and with which code; undefined if it would accept it. */
-export function loginFault(
-  { clientId, username, password, protocolVersion }: IConnectPacket,
+/** How a device proves in its login that it is itself. */
+export type LoginBy = 'credential' | 'certificate';
+
+/** The service looks at the certificate if there is no password, or an empty one, as some libraries send it. */
+export const provenBy = ({ password }: IConnectPacket): LoginBy =>
+  password === undefined || password.length === 0 ? 'certificate' : 'credential';
+
+function wrongProof(
+  packet: IConnectPacket,
   { deviceId, credential }: Account,
+  certificateName: string | undefined,
+): string[] {
+  if (provenBy(packet) === 'credential') return packet.password?.toString() === credential ? [] : ['another password'];
+  if (certificateName === deviceId) return [];
+  return [certificateName === undefined ? 'no password' : `no password, and a certificate of "${certificateName}"`];
+}
+
+/**
+ * Why the service would refuse a CONNECT, and with which code; undefined if it would accept it. `certificateName`: the
+ * common name of the client certificate of the connection, if there is one.
+ */
+export function loginFault(
+  packet: IConnectPacket,
+  account: Account,
+  certificateName: string | undefined,
 ): { readonly text: string; readonly returnCode: number } | undefined {
+  const { clientId, username, protocolVersion } = packet;
+  const { deviceId } = account;
   if (!VERSIONS.includes(protocolVersion))
-    return { text: `protocol level ${protocolVersion}, which is not MQTT 3.1.1`, returnCode: UNACCEPTABLE_VERSION };
+    return {
+      text: `protocol level ${protocolVersion}, which is neither MQTT 3.1.1 nor 5`,
+      returnCode: UNACCEPTABLE_VERSION,
+    };
   const wrong = [
     ...(clientId === deviceId ? [] : [`client id "${clientId}"`]),
     ...(username === deviceId ? [] : [username === undefined ? 'no user name' : `user name "${username}"`]),
-    ...(password?.toString() === credential ? [] : [password === undefined ? 'no password' : 'another password']),
+    ...wrongProof(packet, account, certificateName),
   ];
   return wrong.length > 0 ? { text: wrong.join(', '), returnCode: BAD_CREDENTIAL } : undefined;
 }

@@ -1,19 +1,44 @@
+/** A rule for devices. `level`: it is about devices of this version of MQTT only. */
+export interface Rule {
+  readonly must: string;
+  readonly why: string;
+  readonly level?: 5;
+}
+
 /**
  * The rules of docs/devices.md, by the names of their anchors there. `npm run generate` writes the table of that page
  * from this one. A test of a device names the rule that the device broke.
  */
 export const RULES = {
   login: {
-    must: 'Its client id and user name are the deviceId, its password is the credential, and `clean` is false',
+    must: 'Its client id and user name are the deviceId, and `clean` is false; with MQTT 5 its Session Expiry Interval is above 0. Its password is the credential; or it has none, and shows a client certificate with the deviceId as common name',
     why: 'nobody else can be this device, and its subscriptions stay',
   },
   mqtt: {
-    must: 'It speaks MQTT 3.1.1, and answers each message of the service with a PUBACK, in the order of the messages',
+    must: 'It speaks MQTT 3.1.1 or 5, and answers each message of the service with a PUBACK, in the order of the messages',
     why: 'a faulty packet ends the connection, and at most 16 commands are without a PUBACK',
+  },
+  'server-certificate': {
+    must: 'Over TLS it checks the certificate of the service, by the CA that it was given, before it sends its CONNECT',
+    why: 'somebody on the way could play the service, and would get the credential and the messages',
+  },
+  disconnects: {
+    must: 'With MQTT 5, it connects again after each DISCONNECT of the service, also after 0x8E and 0x9C',
+    why: 'the service sends 0x9C to move a device, and waits for it at the same address',
+    level: 5,
+  },
+  'reason-codes': {
+    must: 'With MQTT 5, it sends a message again, later, if its PUBACK had 0x97, and does not repeat one that was refused with another reason code',
+    why: 'a message above the rate was not carried out; one that is at fault stays so',
+    level: 5,
   },
   'keep-alive': {
     must: 'Its CONNECT has a keep-alive interval, and it sends a packet in each interval',
     why: 'a connection that died unnoticed is found only by its silence',
+  },
+  silence: {
+    must: 'It gives up a connection on which no answer comes to its PINGREQ, before twice its keep-alive interval is over, and connects again',
+    why: 'in a tunnel a connection can end without a word, and the device would wait for ever',
   },
   topics: {
     must: 'It subscribes to `commands`, `responses` and `errors` with QoS 1, and publishes with QoS 1, to its own topics only',
@@ -107,7 +132,7 @@ export const RULES = {
     must: 'It connects again after each lost connection, and waits between two attempts, longer each time, up to a limit',
     why: 'after an outage a whole fleet connects at once',
   },
-} as const satisfies Record<string, { must: string; why: string }>;
+} as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;
 

@@ -8,9 +8,12 @@ import { createCommandMaker } from './command-maker.ts';
 import { readContract } from './contract.ts';
 import { type CaseRecord, type DeviceTestRecord, verdictsOf } from './device-test-record.ts';
 import type { DeviceTestSettings } from './device-test-settings.ts';
+import { noFigures } from './drive.ts';
+import { type Secured, type Transport, usesTls } from './entrance.ts';
 import { startFileHost } from './file-host.ts';
 import { createJournal } from './journal.ts';
 import { createJudge } from './judge.ts';
+import { type OwnAuthority, openOwnAuthority } from './own-authority.ts';
 import { createPackageFiles } from './package-files.ts';
 import type { Received } from './received.ts';
 import { responseTo } from './respond.ts';
@@ -29,27 +32,58 @@ interface Outside {
 /** An IPv6 address is in brackets before a port. */
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
+const WAYS: Readonly<Record<Transport, string>> = {
+  mqtt: 'MQTT without TLS',
+  mqtts: 'MQTT over TLS',
+  ws: 'MQTT over WebSocket without TLS, at any path',
+  wss: 'MQTT over WebSocket with TLS, at any path',
+};
+
 function introduce(
-  { publicHost, account, waitMs }: DeviceTestSettings,
-  { port }: ServiceEnd,
+  { transport, publicHost, account, waitMs, serverPair, clientCa }: DeviceTestSettings,
+  { door: { port } }: ServiceEnd,
+  authority: OwnAuthority | undefined,
   say: Outside['say'],
 ): void {
-  say(`address     ${bracketed(publicHost)}:${port} (MQTT 3.1.1 without TLS)`);
+  say(`address     ${bracketed(publicHost)}:${port} (${WAYS[transport]})`);
   say(`deviceId    ${account.deviceId}`);
   say(`credential  ${account.credential}`);
+  if (authority && !serverPair) say(`CA          ${authority.caFile}`);
+  if (authority && !clientCa) {
+    say(`certificate ${authority.device.certFile}, in place of the credential if you like`);
+    say(`its key     ${authority.device.keyFile}`);
+  }
   say(`Configure these in the device. The test waits up to ${waitMs / 1000} s for it.`);
 }
+
+/** The names by which the device may reach this machine. */
+function openAuthority({ certificateFolder, account, publicHost, listen }: DeviceTestSettings): Promise<OwnAuthority> {
+  const hosts = [...new Set([publicHost, listen.host, 'localhost'])];
+  return openOwnAuthority(certificateFolder, { deviceId: account.deviceId, hosts });
+}
+
+const securedBy = ({ server, stranger, ca }: OwnAuthority, { serverPair, clientCa }: DeviceTestSettings): Secured => ({
+  server: serverPair ?? server,
+  stranger,
+  clientCa: clientCa ?? ca,
+});
 
 /** Resolves when the device has connected. Rejects with Unreachable if it does not, or not as itself. */
 async function arrival({ service, settings, stopped }: Stage): Promise<void> {
   if ((await service.until(() => service.logins > 0, settings.waitMs)) || stopped.aborted) return;
   const why = service.refused === undefined ? 'no login' : `its last connection was refused: ${service.refused}`;
-  throw new Unreachable('the device', `port ${service.port}`, new Error(`${why} within ${settings.waitMs / 1000} s`));
+  throw new Unreachable(
+    'the device',
+    `port ${service.door.port}`,
+    new Error(`${why} within ${settings.waitMs / 1000} s`),
+  );
 }
 
 type Versions = { -readonly [Name in 'firmwareVersion' | 'managementClientVersion']: DeviceTestRecord[Name] };
 interface Played {
   cases: CaseRecord[];
+  connection: DeviceTestRecord['connection'];
+  drive: DeviceTestRecord['drive'];
   versions: Versions;
 }
 
@@ -75,9 +109,21 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     service.publish('responses', [response, response]);
   }
 
-  const { account, listen, filesListen, publicHost } = settings;
+  const { transport, account, listen, filesListen, publicHost } = settings;
   const waits = createWaits(timers, stopped);
-  await using service = await startServiceEnd({ listen, account, journal, alarms, timers, waits, onReceived });
+  using authority = usesTls(transport) ? await openAuthority(settings) : undefined;
+  await using service = await startServiceEnd({
+    listen,
+    transport,
+    secured: authority ? securedBy(authority, settings) : null,
+    account,
+    journal,
+    alarms,
+    timers,
+    random: createRandom(deriveSeed(settings.seed, 3)),
+    waits,
+    onReceived,
+  });
   await using files = await startFileHost({ listen: filesListen, publicHost, journal, onRequest: waits.wake });
   const stage: Stage = {
     settings,
@@ -91,8 +137,9 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     unsupported: new Set(),
     ask: say,
     stopped,
+    figures: noFigures(),
   };
-  introduce(settings, service, say);
+  introduce(settings, service, authority, say);
   await arrival(stage);
   const names = orderOf(settings.cases, createRandom(deriveSeed(settings.seed, 1)));
   const cases: CaseRecord[] = [];
@@ -100,7 +147,7 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
     say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
     cases.push(await judge.play(name, stage, () => connected(stage)));
   }
-  return { cases, versions };
+  return { cases, versions, connection: service.connectedBy ?? null, drive: settings.drive && stage.figures };
 }
 
 /**
@@ -124,6 +171,8 @@ function recordOf({ account, seed }: DeviceTestSettings, startedAt: Date, played
   return {
     deviceId: account.deviceId,
     ...played.versions,
+    connection: played.connection,
+    drive: played.drive,
     seed,
     startedAt: startedAt.toISOString(),
     milliseconds: Date.now() - startedAt.getTime(),

@@ -1,35 +1,50 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { IConnectPacket, IPublishPacket, ISubscribePacket, Packet } from 'mqtt-packet';
+import type { IConnectPacket, ISubscribePacket, Packet } from 'mqtt-packet';
+import type { Conditions } from '../mqtt/conditions.ts';
+import type { Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Connection, openConnection } from './connection.ts';
+import { type Door, openDoor } from './door.ts';
+import type { Opened, Secured, Transport } from './entrance.ts';
+import {
+  boundsOf,
+  connectFault,
+  disconnectOf,
+  isFive,
+  keepsSession,
+  packetFault,
+  type Reason,
+  reasonOfFilter,
+  refusal,
+  refusalOfFive,
+  shownCode,
+  welcome,
+} from './five.ts';
+import { createInflow } from './inflow.ts';
 import type { Journal } from './journal.ts';
-import { type Account, loginFault } from './login.ts';
+import { type Account, type LoginBy, loginFault, provenBy } from './login.ts';
+import { createOutflow, type Outbound, type Sent } from './outflow.ts';
 import type { Received } from './received.ts';
 import type { Waits } from './waits.ts';
 import type { Alarms } from './watch.ts';
 
-const LISTENING = ['commands', 'responses', 'errors'] as const;
-/** The topics on which the service sends. */
-export type Outbound = (typeof LISTENING)[number];
-
-const MOST_CONNECTIONS = 100;
+const LISTENING: readonly Outbound[] = ['commands', 'responses', 'errors'];
+/** The versions of MQTT by their protocol levels. */
+const VERSIONS: Readonly<Record<number, string>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 /** The most messages of one case that are kept. */
 const MOST_RECEIVED = 20_000;
-/** The bytes of a message that the journal gets; it shows even fewer. */
-const SHOWN_BYTES = 1000;
 const REFUSED_SUBSCRIPTION = 0x80;
+const NO_SUCH_SUBSCRIPTION = 0x11;
 
-/** A message of the service, and whether the device has sent its PUBACK. */
-export interface Sent {
-  readonly messageId: number;
-  confirmed: boolean;
+/** How a device is connected. */
+export interface ConnectedBy {
+  readonly transport: Transport;
+  readonly version: string;
+  readonly loginBy: LoginBy;
 }
 
 /** The MQTT side of a service with one device. It does everything that the protocol demands; cases let it misbehave. */
 export interface ServiceEnd extends AsyncDisposable {
-  readonly port: number;
+  readonly door: Door;
   /** The number of connections with an accepted login so far, and whether the last one is open. */
   readonly logins: number;
   readonly isOnline: boolean;
@@ -39,6 +54,8 @@ export interface ServiceEnd extends AsyncDisposable {
   readonly refused: string | undefined;
   /** The last accepted CONNECT. */
   readonly connect: IConnectPacket | undefined;
+  /** How the device was connected at its last accepted login; undefined before the first one. */
+  readonly connectedBy: ConnectedBy | undefined;
   /** The topics to which the device has subscribed with QoS 1. */
   readonly subscriptions: ReadonlySet<string>;
   /** The messages of the device since the last call of `forget`. */
@@ -47,120 +64,137 @@ export interface ServiceEnd extends AsyncDisposable {
   readonly confirmations: readonly number[];
   /** Topics whose messages get no PUBACK. */
   readonly withheld: Set<string>;
-  /** During an outage: called at each attempt to connect. False: the connection is closed at once. */
-  accepts: (() => boolean) | undefined;
-  /** The times of the attempts to connect during an outage, in milliseconds of the timers. */
-  readonly knocks: readonly number[];
+  /** Topics whose messages get a PUBACK with a reason code, with MQTT 5. */
+  readonly refusing: Map<string, Reason>;
+  /** The network between the service and the device; null: nothing is wrong with it. */
+  network: Conditions | null;
   /** Sends messages in one piece. `isLast`: closes the connection behind them, and reads nothing more. */
   publish(topic: Outbound, payloads: readonly (string | Buffer)[], isLast?: boolean): Sent[];
   /** Closes the connection. */
   cut(): void;
+  /** Swallows everything from now on, in both directions, and leaves the connection open. */
+  freeze(): void;
+  /** Closes the connection behind a DISCONNECT, with MQTT 5. */
+  disconnect(reason: Reason): void;
   /** Cuts the connection when the PUBACK of this message arrives, before the device's next packet is read. */
   cutAfterPuback(sent: Sent): void;
   forget(): void;
   readonly until: Waits['until'];
 }
 
-const parsed = (payload: Buffer): unknown => {
-  try {
-    return JSON.parse(payload.toString());
-  } catch {
-    return undefined;
-  }
-};
-
 export async function startServiceEnd({
   listen,
+  transport,
+  secured,
   account,
   journal,
   alarms,
   timers,
+  random,
   waits,
   onReceived,
 }: {
   listen: { host: string; port: number };
+  transport: Transport;
+  secured: Secured | null;
   account: Account;
   journal: Journal;
   alarms: Alarms;
   timers: Timers;
+  random: Random;
   waits: Waits;
   onReceived: (message: Received) => void;
 }): Promise<ServiceEnd> {
   const prefix = `devices/${account.deviceId}/`;
-  const sockets = new Set<Socket>();
   const subscriptions = new Set<string>();
   const withheld = new Set<string>();
+  const refusing = new Map<string, Reason>();
   const received: Received[] = [];
   const confirmations: number[] = [];
-  const knocks: number[] = [];
-  const waiting = new Map<number, Sent>();
   let current: Connection | undefined;
   let logins = 0;
   let subscribes = 0;
   let hasSession = false;
   let refused: string | undefined;
   let connect: IConnectPacket | undefined;
-  let lastMessageId = 0;
   let cutAfter: Sent | undefined;
+  let connectedBy: ConnectedBy | undefined;
 
-  function login(connection: Connection, packet: IConnectPacket): void {
-    const fault = loginFault(packet, account);
-    if (fault) {
-      refused = fault.text;
-      journal.note('device', `sends CONNECT, which is refused: ${fault.text}`);
-      connection.send({ cmd: 'connack', returnCode: fault.returnCode, sessionPresent: false });
-      connection.cut();
+  const keep = (message: Received): void => {
+    if (received.length < MOST_RECEIVED) received.push(message);
+  };
+
+  const inflow = createInflow({ prefix, journal, alarms, withheld, refusing, keep, onReceived });
+  const outflow = createOutflow({
+    prefix,
+    journal,
+    failed: (transactionId, code) =>
+      keep({ kind: 'acks', body: { transactionId, status: 'failed', error: { code, message: '' } } }),
+    correlationOf: inflow.correlationOf,
+  });
+
+  /** Ends a connection at a fault of the device; MQTT 5 tells the reason. */
+  function end(connection: Connection, reason: Reason): void {
+    alarms.raise('mqtt', 'packets that the service takes', reason.text);
+    if (connection.level === 5 && connection === current) connection.sendAndCut(disconnectOf(reason));
+    else connection.cut();
+  }
+
+  /** The CONNACK that refuses a login; undefined for one that is accepted. */
+  function refusalOf(packet: IConnectPacket, certificateName: string | undefined): Packet | undefined {
+    const fault = loginFault(packet, account, certificateName);
+    const ofFive = !fault && isFive(packet) ? connectFault(packet) : undefined;
+    if (ofFive) alarms.raise('mqtt', 'a CONNECT that the service takes', ofFive.text);
+    refused = fault?.text ?? ofFive?.text;
+    if (refused !== undefined) journal.note('device', `sends CONNECT, which is refused: ${refused}`);
+    if (fault) return refusal(packet, fault);
+    return ofFive && refusalOfFive(ofFive);
+  }
+
+  function login(connection: Connection, packet: IConnectPacket, certificateName: string | undefined): void {
+    const connack = refusalOf(packet, certificateName);
+    if (connack) {
+      connection.sendAndCut(connack);
       return;
     }
     current?.cut();
     current = connection;
     connect = packet;
     logins += 1;
+    connectedBy = { transport, version: VERSIONS[packet.protocolVersion ?? 4] ?? '', loginBy: provenBy(packet) };
     const sessionPresent = hasSession && packet.clean === false;
-    hasSession = packet.clean === false;
+    hasSession = keepsSession(packet);
     if (!sessionPresent) subscriptions.clear();
-    waiting.clear();
-    journal.note('device', `connects: clean ${packet.clean}, keep-alive ${packet.keepalive ?? 0} s`);
+    outflow.begin(connection, boundsOf(packet));
+    inflow.begin();
+    const version = connection.level === 5 ? 'MQTT 5, ' : '';
+    journal.note('device', `connects: ${version}clean ${packet.clean}, keep-alive ${packet.keepalive ?? 0} s`);
     alarms.connected(packet);
-    connection.send({ cmd: 'connack', returnCode: 0, sessionPresent });
+    connection.send(welcome(packet, sessionPresent));
+  }
+
+  function grant({ topic, qos }: { topic: string; qos: number }, isOfFive: boolean): number {
+    const isOwn = LISTENING.some((name) => topic === prefix + name);
+    if (!isOwn) alarms.raise('topics', 'subscriptions to its own topics', `a subscription to ${topic}`);
+    else if (qos === 0) alarms.raise('topics', 'subscriptions with QoS 1', `a subscription to ${topic} with QoS 0`);
+    if (isOwn && qos > 0) subscriptions.add(topic.slice(prefix.length));
+    if (isOwn) return Math.min(qos, 1);
+    return isOfFive ? reasonOfFilter(topic) : REFUSED_SUBSCRIPTION;
   }
 
   function subscribe(connection: Connection, { messageId = 0, subscriptions: wanted }: ISubscribePacket): void {
     subscribes += 1;
-    const granted = wanted.map(({ topic, qos }) => {
-      const isOwn = LISTENING.some((name) => topic === prefix + name);
-      if (!isOwn) alarms.raise('topics', 'subscriptions to its own topics', `a subscription to ${topic}`);
-      else if (qos === 0) alarms.raise('topics', 'subscriptions with QoS 1', `a subscription to ${topic} with QoS 0`);
-      if (isOwn && qos > 0) subscriptions.add(topic.slice(prefix.length));
-      return isOwn ? (Math.min(qos, 1) as 0 | 1) : REFUSED_SUBSCRIPTION;
-    });
     journal.note('device', `subscribes to ${wanted.map(({ topic, qos }) => `${topic} (QoS ${qos})`).join(', ')}`);
+    const granted = wanted.map((one) => grant(one, connection.level === 5));
     connection.send({ cmd: 'suback', messageId, granted });
   }
 
-  function receive(connection: Connection, { topic, payload, qos, messageId }: IPublishPacket): void {
-    const kind = topic.startsWith(prefix) ? topic.slice(prefix.length) : topic;
-    const isWithheld = withheld.has(kind);
-    const bytes = Buffer.from(payload);
-    journal.note(
-      'device',
-      `sends ${kind}: ${bytes.toString('utf8', 0, SHOWN_BYTES)}${isWithheld ? ' (gets no PUBACK)' : ''}`,
-    );
-    const message = { kind, body: parsed(bytes) };
-    alarms.received(message, bytes, qos);
-    if (received.length < MOST_RECEIVED) received.push(message);
-    if (messageId !== undefined && !isWithheld) connection.send({ cmd: qos === 2 ? 'pubrec' : 'puback', messageId });
-    onReceived(message);
-  }
-
-  function confirm(connection: Connection, messageId: number): void {
-    const sent = waiting.get(messageId);
+  function confirm(connection: Connection, messageId: number, reason: Reason): void {
+    const sent = outflow.confirm(messageId, reason);
     if (!sent) {
       alarms.raise('mqtt', 'one PUBACK for each message', `a PUBACK for message id ${messageId}`);
       return;
     }
-    waiting.delete(messageId);
-    sent.confirmed = true;
     confirmations.push(messageId);
     if (cutAfter !== sent) return;
     cutAfter = undefined;
@@ -171,24 +205,32 @@ export async function startServiceEnd({
   /** Handles a packet of the connection that has logged in. */
   function handle(connection: Connection, packet: Packet): void {
     const messageId = packet.messageId ?? 0;
-    if (packet.cmd === 'subscribe') subscribe(connection, packet);
-    else if (packet.cmd === 'publish') receive(connection, packet);
-    else if (packet.cmd === 'puback') confirm(connection, messageId);
+    const fault = connection.level === 5 ? packetFault(packet) : undefined;
+    if (fault) end(connection, fault);
+    else if (packet.cmd === 'subscribe') subscribe(connection, packet);
+    else if (packet.cmd === 'publish') {
+      const above = inflow.receive(connection, packet);
+      if (above) end(connection, above);
+    } else if (packet.cmd === 'puback')
+      confirm(connection, messageId, { code: packet.reasonCode ?? 0, text: packet.properties?.reasonString ?? '' });
     else if (packet.cmd === 'pubrel') connection.send({ cmd: 'pubcomp', messageId });
     else if (packet.cmd === 'pingreq') connection.send({ cmd: 'pingresp' });
-    else if (packet.cmd === 'unsubscribe') connection.send({ cmd: 'unsuback', messageId, granted: [] });
-    else {
+    else if (packet.cmd === 'unsubscribe') {
+      const left = packet.unsubscriptions.map((topic) => subscriptions.delete(topic.slice(prefix.length)));
+      const granted = connection.level === 5 ? left.map((was) => (was ? 0 : NO_SUCH_SUBSCRIPTION)) : [];
+      connection.send({ cmd: 'unsuback', messageId, granted });
+    } else {
       if (packet.cmd === 'disconnect') journal.note('device', 'sends DISCONNECT');
       else alarms.raise('mqtt', 'packets that a client may send', packet.cmd.toUpperCase());
       connection.cut();
     }
   }
 
-  function dispatch(connection: Connection, packet: Packet): void {
+  function dispatch(connection: Connection, packet: Packet, certificateName: string | undefined): void {
     if (connection === current) {
       alarms.packet();
       handle(connection, packet);
-    } else if (packet.cmd === 'connect') login(connection, packet);
+    } else if (packet.cmd === 'connect') login(connection, packet, certificateName);
     else {
       alarms.raise('mqtt', 'CONNECT as the first packet [MQTT-3.1.0-1]', packet.cmd.toUpperCase());
       connection.cut();
@@ -196,34 +238,37 @@ export async function startServiceEnd({
     waits.wake();
   }
 
-  const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    if (end.accepts) knocks.push(timers.now());
-    if (end.accepts && !end.accepts()) {
-      journal.note('device', 'tries to connect, and finds no service');
-      socket.on('error', () => {});
-      socket.destroy();
-      return waits.wake();
-    }
-    const connection = openConnection(socket, {
-      onPacket: (packet) => dispatch(connection, packet),
+  function open({ stream, certificateName }: Opened): void {
+    const connection = openConnection(stream, network, {
+      onPacket: (packet) => dispatch(connection, packet, certificateName),
       onFault(reason) {
-        if (connection !== current) refused = `its bytes are not MQTT without TLS: ${reason}`;
-        alarms.raise('mqtt', 'packets of MQTT 3.1.1', reason);
+        if (connection !== current)
+          refused = `its bytes are not MQTT${transport === 'mqtt' ? ' without TLS' : ''}: ${reason}`;
+        end(connection, { code: 0x81, text: reason });
       },
       onClose(byDevice) {
         if (byDevice && connection === current) journal.note('device', 'closes the connection');
         waits.wake();
       },
     });
-  });
-  server.maxConnections = MOST_CONNECTIONS;
+  }
 
-  const end: ServiceEnd = {
-    get port() {
-      return (server.address() as AddressInfo).port;
-    },
+  const network = { conditions: () => service.network, random, timers };
+
+  const door = await openDoor({
+    listen,
+    transport,
+    secured,
+    journal,
+    timers,
+    waits,
+    opened: open,
+    refused: (reason) => (refused = reason),
+  });
+
+  const service: ServiceEnd = {
+    door,
+    network: null,
     get logins() {
       return logins;
     },
@@ -239,32 +284,26 @@ export async function startServiceEnd({
     get connect() {
       return connect;
     },
+    get connectedBy() {
+      return connectedBy;
+    },
     subscriptions,
     received,
     confirmations,
     withheld,
-    accepts: undefined,
-    knocks,
-    publish(kind, payloads, isLast = false) {
-      const packets = payloads.map((payload): IPublishPacket => {
-        lastMessageId = (lastMessageId % 65_535) + 1;
-        const mine = { topic: prefix + kind, payload, qos: 1, messageId: lastMessageId } as const;
-        return { cmd: 'publish', dup: false, retain: false, ...mine };
-      });
-      const sent = packets.map(({ messageId = 0 }): Sent => ({ messageId, confirmed: false }));
-      for (const [index, one] of sent.entries()) {
-        waiting.set(one.messageId, one);
-        journal.note('service', `sends ${kind}: ${String(payloads[index])}`);
-      }
-      if (isLast) {
-        journal.note('service', 'cuts the connection right behind it');
-        current?.sendAndCut(...packets);
-      } else current?.send(...packets);
-      return sent;
-    },
+    refusing,
+    publish: (kind, payloads, isLast = false) => outflow.publish(kind, payloads, isLast),
     cut() {
       journal.note('service', 'cuts the connection');
       current?.cut();
+    },
+    freeze() {
+      journal.note('service', 'cannot be heard any more, and hears nothing');
+      current?.freeze();
+    },
+    disconnect(reason) {
+      journal.note('service', `sends DISCONNECT ${shownCode(reason.code)}: ${reason.text}`);
+      current?.sendAndCut(disconnectOf(reason));
     },
     cutAfterPuback(sent) {
       cutAfter = sent;
@@ -272,21 +311,10 @@ export async function startServiceEnd({
     forget() {
       received.length = 0;
       confirmations.length = 0;
-      knocks.length = 0;
+      door.knocks.length = 0;
     },
     until: waits.until,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => door[Symbol.asyncDispose](),
   };
-
-  server.listen(listen.port, listen.host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw new UsageError('--listen', (error as Error).message);
-  }
-  return end;
+  return service;
 }

@@ -3,6 +3,7 @@ import { Breach, LeftOut, NotPlayed } from './breach.ts';
 import type { CommandMaker } from './command-maker.ts';
 import type { Contract } from './contract.ts';
 import type { DeviceTestSettings } from './device-test-settings.ts';
+import type { DriveFigures } from './drive.ts';
 import type { FileHost } from './file-host.ts';
 import type { PackageFile } from './package-files.ts';
 import type { RuleName } from './rules.ts';
@@ -24,6 +25,8 @@ export interface Stage {
   /** Asks the person at the device to do something. */
   readonly ask: (text: string) => void;
   readonly stopped: AbortSignal;
+  /** The figures of the drive, which the case `drive` counts. */
+  readonly figures: DriveFigures;
 }
 
 export const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;

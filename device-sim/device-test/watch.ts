@@ -3,6 +3,7 @@ import { isRecord } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
 import type { CommandMaker } from './command-maker.ts';
 import type { Contract, MessageKind } from './contract.ts';
+import { isFive, keepsSession } from './five.ts';
 import type { Received } from './received.ts';
 import type { RuleName } from './rules.ts';
 
@@ -68,10 +69,13 @@ export function createAlarms({
 
   return {
     raise,
-    connected({ clean, keepalive = 0 }) {
+    connected(packet) {
+      const { clean, keepalive = 0 } = packet;
       intervalSeconds = keepalive;
       last = timers.now();
       if (clean !== false) raise('login', '`clean` is false', '`clean` is true');
+      if (isFive(packet) && !keepsSession(packet))
+        raise('login', 'a Session Expiry Interval above 0', 'none: the session ends with the connection');
       if (keepalive === 0) raise('keep-alive', 'a keep-alive interval above 0', '0: no keep-alive');
     },
     packet() {

@@ -29,6 +29,10 @@ export const KEPT_SESSION = 0xffff_ffff;
 /** Codes of MQTT 5 from here on refuse. */
 export const REFUSES = 0x80;
 
+/** The reason code of a message above the rate, and the pause before it is sent again, as another message. */
+export const TOO_MANY = 0x97;
+export const AGAIN_MILLISECONDS = 1000;
+
 /** The MQTT connection of one device. It never reconnects by itself. */
 export interface Link {
   /** Whether the device is connected and subscribed, and not about to disconnect. */

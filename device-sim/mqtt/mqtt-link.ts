@@ -3,6 +3,7 @@ import { Addresses } from './addresses.ts';
 import { degraded } from './degraded-wire.ts';
 import { keepAliveSeconds } from './keep-alive.ts';
 import {
+  AGAIN_MILLISECONDS,
   isRefusal,
   KEPT_SESSION,
   LISTENING,
@@ -11,6 +12,7 @@ import {
   REFUSES,
   Refused,
   returnCodeOf,
+  TOO_MANY,
 } from './link.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { type Level, packetBytes, type Rest, readPackets } from './packets.ts';
@@ -20,9 +22,6 @@ import { type Wire, type WireEnd, wireTo } from './wire.ts';
 const FAREWELL_MILLISECONDS = 2000;
 /** From opening the socket until connected and subscribed. */
 const OPENING_MILLISECONDS = 30_000;
-/** The reason code of a message above the rate, and the pause before it is sent again. */
-const TOO_MANY = 0x97;
-const AGAIN_MILLISECONDS = 1000;
 /** The most messages that there are identifiers for. */
 const UNBOUNDED = 65_535;
 /** The part of the keep-alive after which a device pings. If nothing arrives between two pings, the connection is dead. */

@@ -1,7 +1,17 @@
 import { connect, type MqttClient } from 'mqtt';
 import { Addresses } from './addresses.ts';
 import { keepAliveSeconds } from './keep-alive.ts';
-import { KEPT_SESSION, LISTENING, type Link, type LinkOptions, REFUSES, Refused, returnCodeOf } from './link.ts';
+import {
+  AGAIN_MILLISECONDS,
+  KEPT_SESSION,
+  LISTENING,
+  type Link,
+  type LinkOptions,
+  REFUSES,
+  Refused,
+  returnCodeOf,
+  TOO_MANY,
+} from './link.ts';
 
 const FAREWELL_MILLISECONDS = 2000;
 const OPENING_MILLISECONDS = 30_000;
@@ -50,6 +60,11 @@ export function createPackageLink(options: LinkOptions): Link {
         // A PUBACK of MQTT 5 that refuses is one nevertheless: the service has told what is wrong.
         const isAnswered = !error || (error as { code?: unknown }).code !== undefined;
         if (!isAnswered || !sent.delete(message)) return;
+        if ((error as { code?: unknown } | null | undefined)?.code === TOO_MANY) {
+          unsent.push(message);
+          timers.after(AGAIN_MILLISECONDS, flush);
+          return;
+        }
         message.done();
         if (inFlight() === 0) quiet();
       });

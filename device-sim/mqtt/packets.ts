@@ -28,6 +28,8 @@ function parse(bytes: Buffer, level: Level): void {
   try {
     parsers[level].parse(bytes);
     if (broken) throw broken;
+    // The parser takes the version of a CONNECT for its own, and would read the packets of other connections by it.
+    if (parsed.some(({ cmd }) => cmd === 'connect')) parsers[level] = createParser(level);
   } catch (error) {
     // The parser stands in the middle of a packet, and would read the packets of another connection from there.
     parsers[level] = createParser(level);
@@ -58,14 +60,20 @@ export type Rest = Buffer | undefined;
 
 /**
  * The whole packets in the bytes that arrived. Payloads are views of `bytes`, valid until it is used again. Throws an
- * Error that names the breach of MQTT.
+ * Error that names the breach of MQTT. At most `most` packets are read; the others are in the rest.
  */
-export function readPackets(rest: Rest, bytes: Buffer, level: Level = 4): { packets: readonly Packet[]; rest: Rest } {
+export function readPackets(
+  rest: Rest,
+  bytes: Buffer,
+  level: Level = 4,
+  most = Number.POSITIVE_INFINITY,
+): { packets: readonly Packet[]; rest: Rest } {
   const all = rest ? Buffer.concat([rest, bytes]) : bytes;
   let end = 0;
-  for (let length = packetLength(all, end); length !== undefined && end + length <= all.length; ) {
+  for (let count = 0; count < most; count += 1) {
+    const length = packetLength(all, end);
+    if (length === undefined || end + length > all.length) break;
     end += length;
-    length = packetLength(all, end);
   }
   parsed = [];
   broken = undefined;

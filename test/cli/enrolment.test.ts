@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeAuthority } from '@lapel/schemas/base/certificates';
 import t from 'tap';
-import { makeAuthority } from '../../src/core/authorities/signing.ts';
 import { keyLine } from '../enrolment/device-keys.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { makeAuthority } from '@lapel/schemas/base/certificates';
 import { HIDDEN } from '@lapel/schemas/base/secret-names';
 import t, { type Test } from 'tap';
-import { makeAuthority } from '../../src/core/authorities/signing.ts';
 import type { Role } from '../../src/core/people/roles.ts';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { type Item, open } from '../console/feed-client.ts';

@@ -179,9 +179,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     cases: () =>
       table(
         ['Case', '', 'Rules'],
-        Object.entries(CASES).map(([name, { about, rules, isByHand, isLong }]) => [
+        Object.entries(CASES).map(([name, { about, rules, isByHand, isLong, isDrive }]) => [
           code(name),
-          `${about}${isByHand ? ' (`--by-hand`)' : ''}${isLong ? ' (`--thorough`)' : ''}`,
+          `${about}${isByHand ? ' (`--by-hand`)' : ''}${isLong ? ' (`--thorough`)' : ''}${isDrive ? ' (`--hours`)' : ''}`,
           rules.map((rule) => `[${code(rule)}](devices.md#${rule})`).join(', '),
         ]),
       ),

@@ -12,6 +12,8 @@ export interface Case {
   readonly isByHand?: true;
   /** Also played with `--restart`: the command of that option stands in for the person. */
   readonly isRestart?: true;
+  /** Only played with `--hours`, which says how long. */
+  readonly isDrive?: true;
   /** Only played with `--thorough`, because it takes minutes on a slow device. */
   readonly isLong?: true;
   /** The rule that an acknowledgement of an unknown transactionId breaks in this case. */

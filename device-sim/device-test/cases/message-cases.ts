@@ -1,8 +1,8 @@
 import { harmless, stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
 import { statusOfNextConnection } from '../effect.ts';
+import type { Outbound } from '../outflow.ts';
 import type { RuleName } from '../rules.ts';
-import type { Outbound } from '../service-end.ts';
 import type { Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 

@@ -66,19 +66,19 @@ async function goesBack(stage: Stage, operation: NetworkOperation): Promise<stri
   const limit = 1000 * revertAfter * SLACK_SHARE + SLACK_MILLISECONDS;
   let opensAt = Number.POSITIVE_INFINITY;
   // A device without a radio would reach the service with any list.
-  service.accepts = () => timers.now() >= opensAt;
+  service.door.accepts = () => timers.now() >= opensAt;
   try {
     const { logins } = service;
     const { command, mark } = await leaves(stage, operation, WRONG[operation], revertAfter);
     opensAt = timers.now() + limit;
     await service.until(() => service.logins > logins, limit + waitMs);
-    service.accepts = undefined;
+    service.door.accepts = undefined;
     const ack = await answerOnReturn(stage, command, mark);
     if (codeOf(ack) !== 'REVERTED')
       throw new Breach(RULE, `failed REVERTED, because the service was away for ${seconds(limit)}`, shownAck(ack));
     return shownAck(ack);
   } finally {
-    service.accepts = undefined;
+    service.door.accepts = undefined;
   }
 }
 

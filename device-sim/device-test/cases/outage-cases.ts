@@ -33,11 +33,11 @@ const shown = (pauses: readonly number[]): string => pauses.map((pause) => `${(p
 async function outage(stage: Stage): Promise<string> {
   const { service, settings, timers } = stage;
   const [cutAt, before] = [timers.now(), service.logins];
-  const pauses = (): number[] => pausesOf(cutAt, service.knocks);
-  service.accepts = () => pauses().length >= FEW && (grow(pauses()) || pauses().length >= MANY);
+  const pauses = (): number[] => pausesOf(cutAt, service.door.knocks);
+  service.door.accepts = () => pauses().length >= FEW && (grow(pauses()) || pauses().length >= MANY);
   service.cut();
   await service.until(() => service.logins > before, OUTAGE_MILLISECONDS);
-  service.accepts = undefined;
+  service.door.accepts = undefined;
   const seen = pauses();
   if (seen.length >= FEW && !grow(seen))
     throw new Breach('reconnect-pauses', 'pauses before the attempts to connect that grow', shown(seen), {

@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
+import { makeAuthority, signClient } from '@lapel/schemas/base/certificates';
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database, Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -10,7 +11,6 @@ import type { IssuedCertificate } from '../devices/login-proof.ts';
 import { type Authority, type AuthorityState, stateOf } from './authority.ts';
 import * as repository from './authority-repository.ts';
 import { readGivenAuthority } from './given-authority.ts';
-import { makeAuthority, signClient } from './signing.ts';
 
 /** The most device CAs of a developer that sign: one in use, its successor, and one in reserve. */
 const MOST_ACTIVE = 3;

@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto';
+import { algorithmOf } from '@lapel/schemas/base/certificates';
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import { beginOf, readGivenCertificate } from '../../runtime/given-certificate.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { algorithmOf } from './signing.ts';
 
 const fault = (field: 'certificate' | 'privateKey', msg: string): DomainError =>
   DomainError.invalid({ loc: ['body', field], msg, type: 'string_pattern_mismatch' });

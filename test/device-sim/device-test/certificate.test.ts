@@ -51,8 +51,11 @@ t.test('a report names the device, and is incomplete while a rule was not seen',
   t.equal(code, 4, stdout);
   t.match(stdout, /^deviceId +490154203237518$/m);
   t.match(stdout, /^Outcome +incomplete: no rule was broken, and some were not seen$/m);
+  t.match(stdout, /^connection +MQTT 3\.1\.1 \(mqtt\), login by credential$/m);
+  t.match(stdout, /^ +no matter +disconnects: /m);
   t.match(stdout, /^ +OK +login: Its client id/m);
   t.match(stdout, /^ +not seen +cancel: /m);
+  t.match(readFileSync(page, 'utf8'), /<dt>connection<\/dt><dd>MQTT 3\.1\.1 \(mqtt\), login by credential<\/dd>/);
   t.match(readFileSync(page, 'utf8'), /<h1>Report of a device <span class="verdict warn">incomplete<\/span><\/h1>/);
 });
 
@@ -71,10 +74,12 @@ t.test('a device that breaks a rule fails, by the name of the rule and with its 
   );
 });
 
-const record = (cases: readonly CaseRecord[]): DeviceTestRecord => ({
+const record = (cases: readonly CaseRecord[], version = '5'): DeviceTestRecord => ({
   deviceId: account.deviceId,
   firmwareVersion: '1.0',
   managementClientVersion: null,
+  connection: { transport: 'mqtts', version, loginBy: 'certificate' },
+  drive: null,
   seed: 1,
   startedAt: '2026-11-22T09:30:00.000Z',
   milliseconds: 1,
@@ -97,7 +102,11 @@ t.test('a device passes when each rule was seen to hold, and only then', (t) => 
   t.match(passed, {
     tested: 'device',
     outcome: 'passed',
-    subject: { deviceId: account.deviceId, firmwareVersion: '1.0' },
+    subject: {
+      deviceId: account.deviceId,
+      firmwareVersion: '1.0',
+      connection: 'MQTT 5 (mqtts), login by certificate',
+    },
   });
   t.same(
     passed.rules.map(({ name }) => name),
@@ -109,6 +118,19 @@ t.test('a device passes when each rule was seen to hold, and only then', (t) => 
   }
   const long = certificateOfDevice({ ...record(allHold), firmwareVersion: '9'.repeat(300_000) });
   t.equal(long.subject['firmwareVersion']?.length, 200, 'a device cannot fill the report with its name');
+  t.end();
+});
+
+t.test('the rules of MQTT 5 do not apply to a device of MQTT 3.1.1', (t) => {
+  const rules = ['disconnects', 'reason-codes'];
+  const ofFour = allHold.filter(({ name }) => !CASES[name]!.rules.some((rule) => rules.includes(rule)));
+  const { outcome, rules: seen } = certificateOfDevice(record(ofFour, '3.1.1'));
+  t.equal(outcome, 'passed');
+  t.strictSame(
+    seen.filter((one) => one.outcome === 'does not apply').map(({ name }) => name),
+    rules,
+  );
+  t.equal(certificateOfDevice(record(ofFour)).outcome, 'incomplete', 'they apply to one of MQTT 5');
   t.end();
 });
 

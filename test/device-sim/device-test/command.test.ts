@@ -51,7 +51,10 @@ t.test('text and JUnit tell the story of a broken rule, exit code 1', async (t) 
   const args = [...IDENTITY, '--cases', 'login,activate,repeated-command,restart', '--junit', junit];
   const { code, stdout } = await lapelSim(args, 'does-repetitions-again');
   t.equal(code, 1, stdout);
-  t.match(stdout, /^the device 490154203237518: 2 of 3 cases hold, 0:0\d, seed 1\n/);
+  t.match(
+    stdout,
+    /^the device 490154203237518: 2 of 3 cases hold, 0:0\d, seed 1\nconnected by MQTT 3\.1\.1 \(mqtt\), login by credential\n/,
+  );
   t.match(stdout, /^ {2}OK +activate +succeeded$/m);
   t.match(stdout, /^ {2}NOT OK +repeated-command +broken: once$/m);
   t.match(stdout, /^ +It carries out each command once, .* \(docs\/devices\.md#once\)$/m);

@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect, type MqttClient } from 'mqtt';
+import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+
+/** The faults that only a device with TLS, or with MQTT 5, can have. */
+export type FlawOfConnections =
+  | 'trusts-any-server'
+  | 'stays-away-when-taken-over'
+  | 'does-not-repeat-above-the-rate'
+  | 'repeats-refused-messages'
+  | 'has-no-session-expiry'
+  | 'retains-its-status'
+  | 'waits-in-tunnels'
+  | 'refuses-repetitions';
 
 /** The faults of a maker's device. */
 export type Flaw =
@@ -29,7 +40,8 @@ export type Flaw =
   | 'works-side-by-side'
   | 'forgets-unconfirmed-events'
   | 'keeps-every-network'
-  | 'never-goes-back';
+  | 'never-goes-back'
+  | FlawOfConnections;
 
 interface Command {
   transactionId: number;
@@ -40,12 +52,34 @@ interface Command {
 }
 type Answer = Record<string, unknown>;
 
+/** How a device connects. */
+export interface Way {
+  readonly tls?: Tls;
+  /** MQTT 5 in place of 3.1.1. */
+  readonly level?: 5;
+  readonly maximumPacketSize?: number;
+  readonly keepalive?: number;
+}
+
+/** The CA that a device trusts, and the client certificate with which it logs in. */
+interface Tls {
+  readonly ca: Buffer;
+  readonly pair?: { readonly cert: Buffer; readonly key: Buffer };
+}
+
 const MEMBERS = ['transactionId', 'operation', 'parameters', 'issuedAt', 'attempt'];
 const HUNDRED = 100;
+const HOUR_SECONDS = 3600;
+const KEEP_ALIVE_SECONDS = 30;
 /** The first pause before it connects again: short, so that tests are quick. */
 const PERIOD_MILLISECONDS = 20;
 /** Long enough that the delays of a busy machine do not make equal pauses look as if they grew. */
 const EQUAL_MILLISECONDS = 300;
+
+/** The reason codes of MQTT 5 that this device knows. */
+const TAKEN_OVER = 0x8e;
+const ABOVE_THE_RATE = 0x97;
+const AGAIN_MILLISECONDS = 50;
 
 /** Long enough to be seen by the next question, even of a busy machine. */
 const EARLY_MILLISECONDS = 300;
@@ -83,8 +117,14 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
     flaw === 'ignores-issued-at' ? `${transactionId}` : `${transactionId} ${issuedAt}`;
 
   function publish(kind: string, body: object): void {
+    const retain = flaw === 'retains-its-status' && kind === 'status';
     const qos = flaw === 'reports-its-status-with-qos-0' && kind === 'status' ? 0 : 1;
-    client?.publish(`devices/${deviceId}/${kind}`, JSON.stringify(body), { qos }, () => {});
+    client?.publish(`devices/${deviceId}/${kind}`, JSON.stringify(body), { qos, retain }, (error) => {
+      const code = (error as { code?: unknown } | null | undefined)?.code;
+      const isRate = code === ABOVE_THE_RATE && flaw !== 'does-not-repeat-above-the-rate';
+      const isStubborn = typeof code === 'number' && flaw === 'repeats-refused-messages';
+      if (isRate || isStubborn) setTimeout(() => publish(kind, body), AGAIN_MILLISECONDS);
+    });
     if (flaw === `forgets-unconfirmed-${kind}`) unconfirmed.add(client?.getLastMessageId() ?? 0);
   }
 
@@ -167,6 +207,8 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
   async function carryOut(command: Command): Promise<void> {
     const name = nameOf(command);
     if (cancelled.has(name) && flaw !== 'does-cancelled-commands') return;
+    if (flaw === 'refuses-repetitions' && answers.has(name))
+      answers.set(name, { ...answers.get(name), status: 'failed', error: { code: 'DUPLICATE', message: '' } });
     const known = flaw === 'does-repetitions-again' ? undefined : answers.get(name);
     const answer = known ?? (await answerTo(command));
     answers.set(name, answer);
@@ -195,22 +237,31 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
       if (flaw === 'forgets-at-restart') answers.clear();
       client?.stream.destroy();
     },
-    connect(url: string): void {
-      const options = {
+    connect(url: string, { tls, level, maximumPacketSize, keepalive = KEEP_ALIVE_SECONDS }: Way = {}): void {
+      const options: IClientOptions = {
+        ...(level && {
+          protocolVersion: level,
+          properties: {
+            sessionExpiryInterval: flaw === 'has-no-session-expiry' ? 0 : HOUR_SECONDS,
+            ...(maximumPacketSize && { maximumPacketSize }),
+          },
+        }),
+        ...(tls && { ca: tls.ca, ...tls.pair, rejectUnauthorized: flaw !== 'trusts-any-server' }),
         clientId: deviceId,
         username: deviceId,
-        password: credential,
+        ...(!tls?.pair && { password: credential }),
         clean: flaw === 'has-clean-sessions',
-        keepalive: flaw === 'has-no-keep-alive' ? 0 : 30,
+        keepalive: flaw === 'has-no-keep-alive' ? 0 : keepalive,
         reconnectPeriod: period,
         resubscribe: false, // with it, mqtt.js leaves out topics that it has subscribed to on an earlier connection
       };
       const mine = connect(url, options);
       client = mine;
+      if (flaw === 'waits-in-tunnels') mine.onKeepaliveTimeout = () => {};
       mine.on('error', () => {});
       mine.on('connect', ({ sessionPresent }) => {
         // Without it each answer waits for the delayed ACK of the PUBACK before it.
-        (mine.stream as Socket).setNoDelay(true);
+        (mine.stream as Partial<Socket>).setNoDelay?.(true);
         mine.options.reconnectPeriod = period;
         confirm?.();
         confirm = undefined;
@@ -226,6 +277,9 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
         unconfirmed.clear();
       });
       mine.on('message', receive);
+      mine.on('disconnect', ({ reasonCode }) => {
+        if (flaw === 'stays-away-when-taken-over' && reasonCode === TAKEN_OVER) mine.end(true);
+      });
     },
     async [Symbol.asyncDispose]() {
       await client?.endAsync(true);

@@ -1,4 +1,5 @@
 import { createHash, type KeyObject, sign, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { promisify } from 'node:util';
 import { AsnParser, AsnSerializer, OctetString } from '@peculiar/asn1-schema';
 import {
@@ -11,24 +12,27 @@ import {
   ExtendedKeyUsage,
   Extension,
   Extensions,
+  GeneralName,
   id_ce_authorityKeyIdentifier,
   id_ce_basicConstraints,
   id_ce_extKeyUsage,
   id_ce_keyUsage,
+  id_ce_subjectAltName,
   id_ce_subjectKeyIdentifier,
   id_kp_clientAuth,
+  id_kp_serverAuth,
   KeyIdentifier,
   KeyUsage,
   KeyUsageFlags,
   Name,
   RelativeDistinguishedName,
+  SubjectAlternativeName,
   SubjectKeyIdentifier,
   SubjectPublicKeyInfo,
   TBSCertificate,
   Validity,
   Version,
 } from '@peculiar/asn1-x509';
-import type { Micros } from '../../runtime/units.ts';
 
 const COMMON_NAME = '2.5.4.3';
 
@@ -89,14 +93,15 @@ function serialNumber(random: Buffer): ArrayBuffer {
   return bytes.buffer;
 }
 
-const inSeconds = (micros: Micros): Date => new Date(Math.floor(micros / 1_000_000) * 1000);
+const inSeconds = (micros: number): Date => new Date(Math.floor(micros / 1_000_000) * 1000);
 
 interface Wanted {
   /** The common name, which is the whole subject. */
   name: string;
   publicKey: KeyObject;
-  from: Micros;
-  until: Micros;
+  /** Microseconds since 1970. */
+  from: number;
+  until: number;
   /** 16 random bytes, from which the serial number is made. */
   random: Buffer;
 }
@@ -127,7 +132,7 @@ async function made(
   return new X509Certificate(Buffer.from(AsnSerializer.serialize(certificate)));
 }
 
-/** Makes a CA that signs itself, and only certificates of clients, no other CA. */
+/** Makes a CA that signs itself, and no other CA. */
 export function makeAuthority(wanted: Wanted, key: KeyObject): Promise<X509Certificate> {
   const usage = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign;
   return made(wanted, {
@@ -140,21 +145,42 @@ export function makeAuthority(wanted: Wanted, key: KeyObject): Promise<X509Certi
   });
 }
 
-/** Signs the certificate of a client, for nothing else than its logins. */
-export function signClient(
+interface Issuer {
+  certificate: X509Certificate;
+  key: KeyObject;
+}
+
+/** Signs a certificate for one purpose, and for nothing else. */
+function signFor(
+  purpose: string,
   wanted: Wanted,
-  authority: { certificate: X509Certificate; key: KeyObject },
+  { certificate, key }: Issuer,
+  more: readonly Extension[] = [],
 ): Promise<X509Certificate> {
-  const ca = AsnParser.parse(authority.certificate.raw, Certificate);
+  const ca = AsnParser.parse(certificate.raw, Certificate);
   const keyIdentifier = new KeyIdentifier(identifierOfIssuer(ca));
   return made(wanted, {
     issuer: ca.tbsCertificate.subject,
-    key: authority.key,
+    key,
     own: [
       extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), true),
       extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), true),
-      extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_clientAuth])),
+      extension(id_ce_extKeyUsage, new ExtendedKeyUsage([purpose])),
       extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier })),
+      ...more,
     ],
   });
 }
+
+/** Signs the certificate of a client, for nothing else than its logins. */
+export const signClient = (wanted: Wanted, authority: Issuer): Promise<X509Certificate> =>
+  signFor(id_kp_clientAuth, wanted, authority);
+
+const nameOf = (host: string): GeneralName =>
+  new GeneralName(isIP(host) === 0 ? { dNSName: host } : { iPAddress: host });
+
+/** Signs the certificate of a server that is reached by these names and IP addresses. */
+export const signServer = (wanted: Wanted, authority: Issuer, hosts: readonly string[]): Promise<X509Certificate> => {
+  const names = new SubjectAlternativeName(hosts.map(nameOf));
+  return signFor(id_kp_serverAuth, wanted, authority, [extension(id_ce_subjectAltName, names)]);
+};
