@@ -17,7 +17,7 @@ interface Begun {
   readonly at: number;
   /** The beginning of the stage before. */
   readonly former: number;
-  /** What stands in the history between both beginnings: its order holds, also while the clock of the service leaps. */
+  /** The history between both beginnings: its order holds, also while the clock of the service leaps. */
   readonly between: readonly Entry[];
 }
 
