@@ -69,7 +69,7 @@ final class Commands {
 
     void progress(String id, Object value) throws IOException {
         boolean isRunning = running != null && running.id().equals(id) && unstored == null;
-        if (isRunning) ground.store(Json.of("k", "progress", "id", id, "value", value));
+        if (isRunning) ground.store(Ground.records(Json.of("k", "progress", "id", id, "value", value)));
     }
 
     /** Goes on as far as it can. True when a trial has begun, so that the connection has to end. */
@@ -78,11 +78,12 @@ final class Commands {
             if (!answers.give(running.id(), unstored)) return false;
             unstored = null;
             running = null;
+            ground.running = null;
         }
         while (running == null && !waiting.isEmpty() && !trials.isRunning()) {
             Iterator<Command> first = waiting.values().iterator();
             Command next = first.next();
-            if (!(Trials.isList(next) ? trials.carryOut(next, answers) : begin(next))) return false;
+            if (!(trials.takes(next) ? trials.carryOut(next, answers) : begin(next))) return false;
             first.remove();
             if (trials.isRunning()) return true;
         }
@@ -94,8 +95,11 @@ final class Commands {
         String id = command.id();
         Memory.Begun former = ground.memory.begun.get(id);
         Command next = former == null ? command : command.interrupted(former.progress);
-        if (former == null && !ground.stores(Json.of("k", "begun", "id", id, "operation", command.operation()))) return false;
+        Map<String, Object> begun =
+                Json.of("k", "begun", "id", id, "operation", command.operation(), "at", ground.clock.now());
+        if (former == null && !ground.stores(begun)) return false;
         running = next;
+        ground.running = id;
         ground.emit(Effect.begin(next));
         return true;
     }

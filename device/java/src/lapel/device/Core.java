@@ -2,8 +2,7 @@ package lapel.device;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.Set;
 
 /**
  * What a device does, as a machine of states: inputs come in, effects go out, in order. It has no network, no timers, no
@@ -19,10 +18,13 @@ final class Core {
     private final Requests requests;
     private final Status status;
 
-    Core(Disk disk, Bounds bounds, Clock clock, Supplier<String> eventIds, Supplier<String> requestIds, Consumer<Effect> out) {
-        ground = new Ground(disk, bounds, clock, eventIds, requestIds, out);
+    /**
+     * @param kinds the lists that this device has: {@code networks}, {@code apns}
+     */
+    Core(Ground ground, Set<String> kinds) {
+        this.ground = ground;
         answers = new Answers(ground);
-        trials = new Trials(ground);
+        trials = new Trials(ground, kinds);
         commands = new Commands(ground, answers, trials);
         events = new Events(ground);
         requests = new Requests(ground);
@@ -63,8 +65,8 @@ final class Core {
         ground.emit(Effect.subscribe());
         status.connected();
         answers.connected();
-        requests.connected();
         events.connected();
+        requests.connected();
         goOn();
     }
 
@@ -140,6 +142,6 @@ final class Core {
     }
 
     void set(String name, Object value) throws IOException {
-        ground.store(Json.of("k", "set", "name", name, "value", value));
+        ground.store(Ground.records(Json.of("k", "set", "name", name, "value", value)));
     }
 }

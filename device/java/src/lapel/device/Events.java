@@ -37,12 +37,12 @@ final class Events {
         }
         if (levels(data) > MOST_LEVELS) throw new IllegalArgumentException("data: nested more than 32 levels deep");
         List<Map<String, Object>> records = new ArrayList<>();
-        if (ground.isConnected) addNotice(records);
+        if (ground.isConnected && hasRoomForTwo()) addNotice(records);
         String id = ground.eventIds.get();
         Map<String, Object> record = record(id, type, data, importance);
         records.add(record);
         makeRoom(id, record, importance, records);
-        store(records);
+        ground.store(records);
         sendNext();
         return id;
     }
@@ -60,11 +60,6 @@ final class Events {
         return Json.of("k", "event", "id", id, "importance", importance.word(), "message", message);
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
-    private void store(List<Map<String, Object>> records) throws IOException {
-        ground.store(records.toArray(new Map[0]));
-    }
-
     /** Adds the records of the events that go for this one: the oldest of the lowest importance, perhaps itself. */
     private void makeRoom(String id, Map<String, Object> record, Importance importance, List<Map<String, Object>> records) {
         Memory.Event added = new Memory.Event(importance, Json.object(record.get("message")));
@@ -79,23 +74,36 @@ final class Events {
             String least = leastOf(all);
             Memory.Event event = all.remove(least);
             bytes -= event.bytes;
-            records.add(Json.of("k", "told", "id", least));
+            if (event == added) records.remove(record);
+            else records.add(Json.of("k", "told", "id", least));
             // A notice that goes takes those along that it tells of.
-            Map<String, Object> notice = NOTICE.equals(event.message.get("type")) ? Json.object(event.message.get("data")) : null;
-            dropped += notice == null ? 1 : Json.whole(notice.get("count"));
-            if (since == null) since = notice == null ? ground.time() : notice.get("since");
+            boolean isNotice = NOTICE.equals(event.message.get("type"));
+            Map<String, Object> notice = isNotice ? Json.object(event.message.get("data")) : null;
+            dropped += isNotice ? Json.whole(notice.get("count")) : 1;
+            if (dropped == 1 || since == null) since = isNotice ? notice.get("since") : plausibleTime();
         }
         if (dropped == 0) return;
-        boolean isFirst = ground.memory.dropped == 0 || records.get(0).get("k").equals("dropped");
+        boolean isFirst = ground.memory.dropped == 0 || (!records.isEmpty() && "dropped".equals(records.get(0).get("k")));
         long total = isFirst ? dropped : ground.memory.dropped + dropped;
         records.add(Json.of("k", "dropped", "count", total, "since", isFirst ? since : ground.memory.droppedSince));
     }
 
-    private static String leastOf(Map<String, Memory.Event> all) {
+    private Object plausibleTime() {
+        return Memory.isPlausible(ground.clock.now()) ? ground.time() : null;
+    }
+
+    private boolean hasRoomForTwo() {
+        boolean isFew = ground.memory.events.size() + 2 <= ground.bounds.mostEvents;
+        return isFew && ground.memory.eventBytes + 2 * MOST_BYTES <= ground.bounds.mostEventBytes;
+    }
+
+    /** The event that goes first. One that is on its way stays: the service may have it already. */
+    private String leastOf(Map<String, Memory.Event> all) {
         String least = null;
         Importance lowest = null;
         for (Map.Entry<String, Memory.Event> one : all.entrySet()) {
             Importance importance = one.getValue().importance;
+            if (onTheWay.contains(one.getKey())) continue;
             if (lowest == null || importance.compareTo(lowest) < 0) {
                 least = one.getKey();
                 lowest = importance;
@@ -117,7 +125,7 @@ final class Events {
         List<Map<String, Object>> records = new ArrayList<>();
         addNotice(records);
         try {
-            if (!records.isEmpty()) store(records);
+            if (!records.isEmpty()) ground.store(records);
         } catch (IOException failure) {
             ground.log("error", "the disk fails: " + failure.getMessage());
         }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,6 +26,8 @@ final class Ground {
     private final Journal journal;
     private final Consumer<Effect> out;
     boolean isConnected;
+    /** The id of the command that the maker carries out; null for none. */
+    String running;
     private long pause = FIRST_PAUSE;
 
     Ground(Disk disk, Bounds bounds, Clock clock, Supplier<String> eventIds, Supplier<String> requestIds, Consumer<Effect> out) {
@@ -39,7 +41,7 @@ final class Ground {
 
     void load() throws IOException {
         for (Map<String, Object> record : journal.load()) memory.take(record);
-        memory.prune(clock.now(), bounds);
+        memory.prune(clock.now(), bounds, running);
         if (journal.damaged() > 0) log("warn", journal.damaged() + " lines of the file are damaged");
     }
 
@@ -69,12 +71,10 @@ final class Ground {
      *
      * @throws IOException when the disk fails; then nothing has changed
      */
-    @SafeVarargs
-    final void store(Map<String, Object>... records) throws IOException {
-        List<Map<String, Object>> all = Arrays.asList(records);
-        journal.write(all, memory::records);
-        for (Map<String, Object> record : all) memory.take(record);
-        memory.prune(clock.now(), bounds);
+    void store(List<Map<String, Object>> records) throws IOException {
+        journal.write(records, memory::records);
+        for (Map<String, Object> record : records) memory.take(record);
+        memory.prune(clock.now(), bounds, running);
         pause = FIRST_PAUSE;
         try {
             journal.shrink(memory::records);
@@ -83,11 +83,18 @@ final class Ground {
         }
     }
 
+    @SafeVarargs
+    static List<Map<String, Object>> records(Map<String, Object>... records) {
+        List<Map<String, Object>> list = new ArrayList<>();
+        for (Map<String, Object> record : records) list.add(record);
+        return list;
+    }
+
     /** As {@link #store}; false when the disk fails, and then the core looks again after a pause. */
     @SafeVarargs
     final boolean stores(Map<String, Object>... records) {
         try {
-            store(records);
+            store(records(records));
             return true;
         } catch (IOException failure) {
             log("error", "the disk fails: " + failure.getMessage());

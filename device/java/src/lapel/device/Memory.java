@@ -12,9 +12,9 @@ final class Memory {
     /** The rule {@code memory} of docs/devices.md. */
     private static final long MOST_AGE = 30L * 24 * 3600 * 1000;
     private static final int MOST_BEGUN = 100;
-    /** A clock that shows an earlier or a later time is wrong: 2024 to 2079. */
-    private static final long FIRST_TIME = 1_704_067_200_000L;
-    private static final long LAST_TIME = 3_471_292_800_000L;
+    /** A clock that shows an earlier or a later time is wrong: 2025 to 2084. */
+    private static final long FIRST_TIME = 1_735_689_600_000L;
+    private static final long LAST_TIME = 3_629_059_200_000L;
 
     static final class Answer {
         final long at;
@@ -29,10 +29,12 @@ final class Memory {
 
     static final class Begun {
         final Object operation;
+        final long at;
         Object progress;
 
-        Begun(Object operation) {
+        Begun(Object operation, long at) {
             this.operation = operation;
+            this.at = at;
         }
     }
 
@@ -62,15 +64,16 @@ final class Memory {
         String id = String.valueOf(record.get("id"));
         switch (kind) {
             case "begun":
-                begun.put(id, new Begun(record.get("operation")));
+                begun.put(id, new Begun(record.get("operation"), time(record.get("at"))));
                 break;
             case "progress":
                 if (begun.containsKey(id)) begun.get(id).progress = record.get("value");
                 break;
             case "answer":
                 begun.remove(id);
-                long at = record.get("at") instanceof Number ? ((Number) record.get("at")).longValue() : 0;
-                if (record.get("ack") instanceof Map) answers.put(id, new Answer(at, Json.object(record.get("ack"))));
+                if (record.get("ack") instanceof Map) {
+                    answers.put(id, new Answer(time(record.get("at")), Json.object(record.get("ack"))));
+                }
                 break;
             case "acked":
                 if (answers.containsKey(id)) answers.get(id).isAcked = true;
@@ -92,6 +95,10 @@ final class Memory {
                 break;
             default:
         }
+    }
+
+    private static long time(Object at) {
+        return at instanceof Number ? ((Number) at).longValue() : 0;
     }
 
     private void add(String id, Map<String, Object> record) {
@@ -118,7 +125,7 @@ final class Memory {
         }
         for (Map.Entry<String, Begun> one : begun.entrySet()) {
             Begun command = one.getValue();
-            records.add(Json.of("k", "begun", "id", one.getKey(), "operation", command.operation));
+            records.add(Json.of("k", "begun", "id", one.getKey(), "operation", command.operation, "at", command.at));
             if (command.progress != null) {
                 records.add(Json.of("k", "progress", "id", one.getKey(), "value", command.progress));
             }
@@ -134,23 +141,32 @@ final class Memory {
 
     /**
      * Forgets what nobody asks for any more. A clock that is wrong removes nothing: an answer goes for its age only if
-     * both its time and the time now are plausible, and never one of the last thousand.
+     * both its time and that of the newest one are plausible, and never one of the last thousand.
+     *
+     * @param running the command that is carried out now; null for none
      */
-    void prune(long now, Bounds bounds) {
+    void prune(long now, Bounds bounds, String running) {
+        long newest = 0;
+        for (Answer answer : answers.values()) newest = answer.at;
         int above = answers.size() - bounds.leastAnswers;
         Iterator<Answer> all = answers.values().iterator();
         for (int i = 0; i < above; i++) {
-            if (isOld(all.next().at, now) || answers.size() > bounds.mostAnswers) all.remove();
+            if (isOld(all.next().at, newest) || answers.size() > bounds.mostAnswers) all.remove();
         }
-        // A command that the service does not send again, because it has ended there. The last one may be running.
-        Iterator<String> ids = begun.keySet().iterator();
-        for (int i = begun.size(); i > MOST_BEGUN; i--) {
-            ids.next();
-            ids.remove();
+        // A command that has ended at the service does not come again.
+        Iterator<Map.Entry<String, Begun>> commands = begun.entrySet().iterator();
+        while (commands.hasNext()) {
+            Map.Entry<String, Begun> command = commands.next();
+            boolean isGone = begun.size() > MOST_BEGUN || isOld(command.getValue().at, now);
+            if (isGone && !command.getKey().equals(running)) commands.remove();
         }
     }
 
+    static boolean isPlausible(long time) {
+        return time >= FIRST_TIME && time < LAST_TIME;
+    }
+
     private static boolean isOld(long at, long now) {
-        return at >= FIRST_TIME && now < LAST_TIME && now - at > MOST_AGE;
+        return isPlausible(at) && isPlausible(now) && now - at > MOST_AGE;
     }
 }

@@ -3,6 +3,7 @@ package lapel.device;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The lists of networks and of access points, and the one that is on trial: "Networks that a device tries". */
 final class Trials {
@@ -13,13 +14,16 @@ final class Trials {
     private static final String REVERTED = "the service was not reached with the new list";
 
     private final Ground ground;
+    /** The lists that this device has. */
+    private final Set<String> kinds;
     /** By the monotonic clock. */
     private long deadline;
     /** Whether the service was reached; null while nobody knows, and again once it is on the disk. */
     private Boolean verdict;
 
-    Trials(Ground ground) {
+    Trials(Ground ground, Set<String> kinds) {
         this.ground = ground;
+        this.kinds = kinds;
     }
 
     private static String settingOf(String operation) {
@@ -27,8 +31,9 @@ final class Trials {
         return null;
     }
 
-    static boolean isList(Command command) {
-        return settingOf(command.operation()) != null;
+    boolean takes(Command command) {
+        String setting = settingOf(command.operation());
+        return setting != null && kinds.contains(setting);
     }
 
     private Map<String, Object> trial() {
@@ -85,7 +90,10 @@ final class Trials {
             return answers.fail(command, new DeviceFailure("INVALID_PARAMETERS", setting + ": not a list"));
         }
         long seconds = Json.whole(command.parameters().get("revertAfter"));
-        if (seconds <= 0) {
+        if (command.parameters().containsKey("revertAfter") && seconds < 1) {
+            return answers.fail(command, new DeviceFailure("INVALID_PARAMETERS", "revertAfter: not a number of seconds"));
+        }
+        if (seconds < 1) {
             Map<String, Object> answer = answers.record(command.id(), Answers.succeeded(command.transactionId(), null));
             if (!ground.stores(set(setting, list), answer)) return false;
             use(setting);
