@@ -37,6 +37,10 @@ final class Core {
         trials.start();
     }
 
+    boolean isConnected() {
+        return ground.isConnected;
+    }
+
     boolean isInTrial() {
         return trials.isRunning();
     }

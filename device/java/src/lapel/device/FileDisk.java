@@ -55,6 +55,7 @@ public final class FileDisk implements Disk, Closeable {
     private void open() throws IOException {
         channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         channel.position(channel.size());
+        syncFolder(file);
     }
 
     @Override
@@ -93,11 +94,10 @@ public final class FileDisk implements Disk, Closeable {
         Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
         channel.close();
         open();
-        syncFolder();
     }
 
     /** Without this, a power cut could bring the old file back. */
-    private void syncFolder() throws IOException {
+    static void syncFolder(Path file) throws IOException {
         try (FileChannel folder = FileChannel.open(file.getParent(), StandardOpenOption.READ)) {
             folder.force(true);
         }
