@@ -103,6 +103,7 @@ public final class Device {
             public void connected(String over) {
                 synchronized (lock) {
                     core.connected(over);
+                    lock.notifyAll();
                 }
                 call(() -> maker.onConnection(true));
             }
@@ -309,6 +310,23 @@ public final class Device {
             answer.data = effect.message;
             answer.error = effect.error;
             lock.notifyAll();
+        }
+    }
+
+    /** Whether the device is connected now, as far as anybody knows. */
+    public boolean isConnected() {
+        synchronized (lock) {
+            return core.isConnected();
+        }
+    }
+
+    /** Returns when the device is connected. */
+    void awaitConnection() throws InterruptedException {
+        synchronized (lock) {
+            while (!core.isConnected()) {
+                if (isStopped) throw new InterruptedException("the device stops");
+                lock.wait();
+            }
         }
     }
 

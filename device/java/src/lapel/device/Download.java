@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,8 @@ final class Download {
     private static final int READ_TIMEOUT = 60_000;
     private static final int MOST_TRIES = 8;
     private static final int MOST_OTHER_FILES = 2;
+    /** With these a store may say that the URL has expired. */
+    private static final List<Integer> EXPIRED = Arrays.asList(401, 403, 404, 410);
     private static final long FIRST_PAUSE = 1_000;
     private static final long LONGEST_PAUSE = 60_000;
     private static final long URL_PATIENCE = 60_000;
@@ -100,12 +103,17 @@ final class Download {
     private boolean isWhole(PartFile target) throws DeviceFailure, IOException {
         if (target.bytes() < size) return false;
         if (target.bytes() == size && target.sha256().equals(sha256)) return true;
+        otherFile(target);
+        return false;
+    }
+
+    /** A store may have mixed two files, so another whole download may be the right one. */
+    private void otherFile(PartFile target) throws DeviceFailure, IOException {
         otherFiles++;
+        target.restart();
         if (otherFiles >= MOST_OTHER_FILES) {
             throw new DeviceFailure("DOWNLOAD_FAILED", "the file is not the one that was meant");
         }
-        target.restart();
-        return false;
     }
 
     private void oneTry(PartFile target) throws DeviceFailure, IOException, InterruptedException {
@@ -113,6 +121,10 @@ final class Download {
         try {
             fetch(target);
         } catch (Failed failure) {
+            if (!device.isConnected()) { // no network: it goes on when there is one again
+                device.awaitConnection();
+                return;
+            }
             tries = target.bytes() > before ? 1 : tries + 1;
             if (tries >= MOST_TRIES) throw new DeviceFailure("DOWNLOAD_FAILED", failure.getMessage());
             Thread.sleep(Math.min(FIRST_PAUSE << tries, LONGEST_PAUSE) / 2);
@@ -124,7 +136,7 @@ final class Download {
         try {
             connection = open(target.bytes());
             int status = statusOf(connection);
-            if (status == 403 || status == 410) {
+            if (EXPIRED.contains(status)) {
                 askForUrl(status);
                 return;
             }
@@ -189,18 +201,25 @@ final class Download {
         url = other;
     }
 
-    private void copy(HttpURLConnection connection, PartFile target) throws Failed, IOException {
+    private void copy(HttpURLConnection connection, PartFile target) throws Failed, DeviceFailure, IOException {
         byte[] chunk = new byte[CHUNK];
+        long before = target.bytes();
         try (Body body = new Body(connection)) {
             for (int count = body.read(chunk); count >= 0; count = body.read(chunk)) {
-                if (target.bytes() + count > size) throw new Failed("the file is larger than the one that was meant");
+                if (target.bytes() + count > size) {
+                    otherFile(target);
+                    return;
+                }
                 boolean isDue = target.append(ByteBuffer.wrap(chunk, 0, count));
                 if (isDue) keepPlace(target);
             }
         } finally {
             keepPlace(target);
         }
-        if (target.bytes() < size) throw new Failed("the file ended after " + target.bytes() + " of " + size + " bytes");
+        if (target.bytes() == size) return;
+        boolean isAll = target.bytes() - before == connection.getContentLengthLong();
+        if (isAll) otherFile(target);
+        else throw new Failed("the download ended after " + target.bytes() + " of " + size + " bytes");
     }
 
     private void keepPlace(PartFile target) throws IOException {
