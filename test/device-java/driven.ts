@@ -57,7 +57,7 @@ export function drive(t: Test, { classes, given, credential }: Wanted) {
       await ended;
     },
     /** Waits for the next line of this kind. */
-    async next<Name extends keyof Told>(name: Name): Promise<Told[Name]> {
+    async next<Name extends keyof Told>(name: Name): Promise<Told[Name] | undefined> {
       const before = count(name);
       await until(() => count(name) > before);
       return told.filter((line) => name in line).at(-1)?.[name];
