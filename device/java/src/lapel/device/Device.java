@@ -192,7 +192,7 @@ public final class Device {
         }
     }
 
-    private void log(String level, String text) {
+    void log(String level, String text) {
         try {
             maker.onLog(level, text);
         } catch (RuntimeException ofTheMaker) {
@@ -311,6 +311,16 @@ public final class Device {
             answer.error = effect.error;
             lock.notifyAll();
         }
+    }
+
+    /** The deviceId. */
+    public String deviceId() {
+        return options.deviceId;
+    }
+
+    /** Ends the connection, and connects again, as with another credential. */
+    public void reconnect() {
+        later(link::leave, 0);
     }
 
     /** Whether the device is connected now, as far as anybody knows. */

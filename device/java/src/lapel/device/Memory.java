@@ -55,6 +55,7 @@ final class Memory {
     final Map<String, Event> events = new LinkedHashMap<>();
     final Map<String, Object> settings = new LinkedHashMap<>();
     long eventBytes;
+    private long newestAnswer;
     long dropped;
     Object droppedSince;
 
@@ -72,7 +73,8 @@ final class Memory {
             case "answer":
                 begun.remove(id);
                 if (record.get("ack") instanceof Map) {
-                    answers.put(id, new Answer(time(record.get("at")), Json.object(record.get("ack"))));
+                    newestAnswer = time(record.get("at"));
+                    answers.put(id, new Answer(newestAnswer, Json.object(record.get("ack"))));
                 }
                 break;
             case "acked":
@@ -146,12 +148,10 @@ final class Memory {
      * @param running the command that is carried out now; null for none
      */
     void prune(long now, Bounds bounds, String running) {
-        long newest = 0;
-        for (Answer answer : answers.values()) newest = answer.at;
         int above = answers.size() - bounds.leastAnswers;
         Iterator<Answer> all = answers.values().iterator();
         for (int i = 0; i < above; i++) {
-            if (isOld(all.next().at, newest) || answers.size() > bounds.mostAnswers) all.remove();
+            if (isOld(all.next().at, newestAnswer) || answers.size() > bounds.mostAnswers) all.remove();
         }
         // A command that has ended at the service does not come again.
         Iterator<Map.Entry<String, Begun>> commands = begun.entrySet().iterator();

@@ -28,6 +28,7 @@ public final class SocketTransport implements Transport {
     /** Without a packet for so long it asks; without one for as long again, the connection is dead. */
     private static final int SILENCE = 1000 * KEEP_ALIVE_SECONDS / 2;
     private static final long WRITE_PATIENCE = 2_000;
+    private static final int WRONG_CREDENTIAL = 4;
     private static final int MOST_IDS = 65_535;
     private static final String[] REFUSALS = {
         "", "not MQTT 3.1.1", "the client id is not the deviceId", "the service cannot check the login now",
@@ -37,9 +38,29 @@ public final class SocketTransport implements Transport {
     private final String host;
     private final int port;
     private final String deviceId;
-    private final SSLSocketFactory tls;
-    private volatile String credential;
+    private Login present;
+    /** Another credential or certificate, until a login has shown whether it is good. */
+    private Login next;
     private Connection connection;
+
+    /** What a login shows. */
+    private static final class Login {
+        final String credential;
+        final SSLSocketFactory tls;
+        final Decision decided;
+
+        Login(String credential, SSLSocketFactory tls, Decision decided) {
+            this.credential = credential;
+            this.tls = tls;
+            this.decided = decided;
+        }
+    }
+
+    /** Is told whether another credential or certificate is good, by the thread of the connection. */
+    public interface Decision {
+        /** True when a login with it has succeeded; false when the service has refused it. */
+        void decided(boolean isGood);
+    }
 
     /**
      * @param credential null when the device logs in with a certificate
@@ -49,19 +70,37 @@ public final class SocketTransport implements Transport {
         this.host = host;
         this.port = port;
         this.deviceId = deviceId;
-        this.credential = credential;
-        this.tls = tls;
+        present = new Login(credential, tls, isGood -> {});
     }
 
-    /** Logs in with another credential from the next attempt on. */
-    public void setCredential(String other) {
-        credential = other;
+    /**
+     * Logs in with another credential or certificate from the next attempt on ({@link Device#reconnect}). As soon as it has
+     * succeeded, the former one is forgotten, because the service does not take it any more; when it is refused with 4, the
+     * former one is used again.
+     */
+    public synchronized void tryNext(String credential, SSLSocketFactory tls, Decision decided) {
+        next = new Login(credential, tls, decided);
+    }
+
+    private synchronized boolean keep(Login good) {
+        boolean isNext = next == good;
+        if (isNext) {
+            present = good;
+            next = null;
+        }
+        return isNext;
+    }
+
+    private synchronized boolean drop(Login refused) {
+        boolean isNext = next == refused;
+        if (isNext) next = null;
+        return isNext;
     }
 
     @Override
     public synchronized void connect(Listener listener) {
         close();
-        connection = new Connection(listener);
+        connection = new Connection(listener, next == null ? present : next);
         connection.start();
     }
 
@@ -84,6 +123,7 @@ public final class SocketTransport implements Transport {
     /** One connection, with a thread that reads. */
     private final class Connection extends Thread {
         private final Listener listener;
+        private final Login login;
         private final Map<Integer, Runnable> unconfirmed = new HashMap<>();
         private final ReentrantLock writing = new ReentrantLock();
         private final Socket plain = new Socket();
@@ -92,9 +132,10 @@ public final class SocketTransport implements Transport {
         private volatile boolean isOpen;
         private int lastId;
 
-        Connection(Listener listener) {
+        Connection(Listener listener, Login login) {
             super("lapel-device-connection");
             this.listener = listener;
+            this.login = login;
             setDaemon(true);
         }
 
@@ -119,8 +160,8 @@ public final class SocketTransport implements Transport {
             plain.setTcpNoDelay(true);
             plain.connect(new InetSocketAddress(host, port), CONNECT_TIMEOUT);
             plain.setSoTimeout(SILENCE);
-            if (tls == null) return;
-            SSLSocket secured = (SSLSocket) tls.createSocket(plain, host, port, true);
+            if (login.tls == null) return;
+            SSLSocket secured = (SSLSocket) login.tls.createSocket(plain, host, port, true);
             SSLParameters parameters = secured.getSSLParameters();
             parameters.setEndpointIdentificationAlgorithm("HTTPS");
             secured.setSSLParameters(parameters);
@@ -129,14 +170,16 @@ public final class SocketTransport implements Transport {
         }
 
         private void login(DataInputStream in) throws IOException {
-            write(Packets.connect(deviceId, credential, KEEP_ALIVE_SECONDS));
+            write(Packets.connect(deviceId, login.credential, KEEP_ALIVE_SECONDS));
             Packets answer = Packets.read(in.readUnsignedByte(), in);
             if (answer.type != Packets.CONNACK) throw new IOException("the service has not answered the login");
             int code = answer.number(0) & 255;
             if (code != 0) {
+                if (code == WRONG_CREDENTIAL && drop(login)) login.decided.decided(false);
                 throw new IOException("the login was refused with " + code + ": " + REFUSALS[Math.min(code, REFUSALS.length - 1)]);
             }
             isOpen = true;
+            if (keep(login)) login.decided.decided(true);
             listener.connected(null);
         }
 
