@@ -26,7 +26,8 @@ function start(t: Test, classes: string, given: readonly string[]) {
   return {
     told,
     of: (name: string): unknown[] => told.filter((line) => name in line).map((line) => line[name]),
-    renew: (): void => void child.stdin.write('\n'),
+    /** A line on its standard input. */
+    next: (): void => void child.stdin.write('\n'),
     async stop(): Promise<string> {
       const closed = once(child, 'close');
       child.stdin.end();
@@ -52,7 +53,7 @@ t.test('a device in Java enrols, and renews its certificate', { skip: missing.ja
       const device = start(t, classes, [http, ...place(mqtts), deviceId, file, code, kind, caFile]);
       await until(() => world.service.isConnected(deviceId));
       t.same(device.of('isDue'), [false], 'more than a third of its time is left');
-      device.renew();
+      device.next();
       await until(() => device.of('isGood').length > 0);
       t.same(device.of('isGood'), [true], 'the login with the next one has succeeded');
       await until(() => world.service.isConnected(deviceId) && device.of('connected').at(-1) === true);
@@ -84,6 +85,11 @@ t.test('a device in Java gets a credential for the code of its batch', { skip: m
   await until(() => !world.service.isConnected(deviceId));
   const second = start(t, classes, given);
   await until(() => second.of('connected').includes(true));
+  second.next();
+  await until(() => second.of('isGood').length > 0);
+  t.same(second.of('isGood'), [false], 'another credential is refused');
+  await until(() => second.of('connected').at(-1) === true);
+  t.same(second.of('connected'), [true, false, true], 'and the former one is used again');
   await second.stop();
   t.same(second.of('setting'), [setting], 'after a restart it has the same one');
 });

@@ -1,6 +1,7 @@
 package lapel.device;
 
 import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -96,8 +97,9 @@ public final class FileDisk implements Disk, Closeable {
         open();
     }
 
-    /** Without this, a power cut could bring the old file back. */
+    /** Without this, a power cut could bring the old file back. Windows, on a desk of a developer, has no such call. */
     static void syncFolder(Path file) throws IOException {
+        if (File.separatorChar != '/') return;
         try (FileChannel folder = FileChannel.open(file.getParent(), StandardOpenOption.READ)) {
             folder.force(true);
         }

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * A device that enrols with the code of its batch, for a certificate or a credential, and connects. Each line on its
- * standard input renews its certificate. Its arguments are the address of the API, host, port, deviceId, file and code, and
+ * standard input renews its certificate, or tries a credential that is wrong. Its arguments are the address of the API, host, port, deviceId, file and code, and
  * for a certificate the kind of key and a CA.
  */
 final class Enrolling {
@@ -63,6 +63,11 @@ final class Enrolling {
         device.start();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         while (in.readLine() != null) {
+            if (ca == null) {
+                transport.tryNext("another credential", null, isGood -> tell("isGood", isGood));
+                device.reconnect();
+                continue;
+            }
             KeyPair others = KeyPairGenerator.getInstance(given[6]).generateKeyPair();
             String next = enrolment[0].renewed(others, Tls.trusting(ca, certificate, keys.getPrivate()));
             tell("certificate", next);
