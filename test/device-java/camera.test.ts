@@ -8,7 +8,7 @@ import { blocksOf, shellBlocksOf } from '../docs/blocks.ts';
 import { missing } from '../installed.ts';
 import { runProgram } from '../run-program.ts';
 import { createKeyPair } from '../software/signing.ts';
-import { JAVA } from './java.ts';
+import { compile, compiled, JAVA } from './java.ts';
 
 const PAGE = 'docs/device-java.md';
 /** The lines that are no imports, and not empty. */
@@ -26,6 +26,19 @@ async function build(folder: string, program: string): Promise<void> {
     if (status !== 0) throw new Error(`${line}: ${stderr}`);
   }
 }
+
+t.test('the other listings of docs/device-java.md fit the library', { skip: missing.java() }, async (t) => {
+  const [, ...listings] = blocksOf(PAGE).flatMap(({ language, text }) => (language === 'java' ? [text] : []));
+  t.equal(listings.length, 2);
+  const given = 'Device device, SocketTransport transport, String ca, String code, SSLSocketFactory tls, KeyPair keys';
+  const file = join(t.testdir(), 'Listings.java');
+  writeFileSync(
+    file,
+    `import java.security.KeyPair; import javax.net.ssl.SSLSocketFactory; import lapel.device.*;
+    class Listings { void all(${given}, KeyPair nextKeys) throws Exception { ${listings.join('\n')} } }`,
+  );
+  await t.resolves(compile(t.testdirName, [file], '--release', '11', '-cp', await compiled()));
+});
 
 t.test('the camera of docs/device-java.md obeys every rule', { skip: missing.java() }, async (t) => {
   t.setTimeout(600_000);

@@ -2,14 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { missing } from '../installed.ts';
-import { compile, compileAll, JAVA, runClass, sourcesIn } from './java.ts';
+import { compile, JAVA, runClass, sourcesIn } from './java.ts';
 
 const FILE = join(JAVA, '../cases.json');
 
 t.test('the device library in Java keeps every case of device/cases.json', { skip: missing.java() }, async (t) => {
-  const folder = t.testdir();
-  await compileAll(folder);
-  const played = (await runClass(folder, 'Cases', [FILE]))
+  const played = (await runClass('Cases', [FILE]))
     .trim()
     .split('\n')
     .map((line): { title: string; fault: string | null } => JSON.parse(line));

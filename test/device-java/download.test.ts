@@ -9,7 +9,7 @@ import { missing } from '../installed.ts';
 import { until } from '../until.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 import { drive } from './driven.ts';
-import { compileAll } from './java.ts';
+import { compiled } from './java.ts';
 
 const MEBIBYTE = 1024 ** 2;
 const APK = { package: 'com.example.camera', version: '1.0.0' };
@@ -17,9 +17,8 @@ const FILE = randomBytes(6 * MEBIBYTE);
 
 t.test('a download in Java goes on after a power cut where it was', { skip: missing.java() }, async (t) => {
   t.setTimeout(120_000);
-  const folder = t.testdir({ data: {}, classes: {} });
-  const classes = join(folder, 'classes');
-  await compileAll(classes);
+  const folder = t.testdir({ data: {} });
+  const classes = await compiled();
   const [objects, relayed] = [await freePort(), await freePort()];
   const world = await startWorld(t, {
     dataDir: join(folder, 'data'),

@@ -9,7 +9,7 @@ import { startIssuing } from '../enrolment/issuing-world.ts';
 import { missing } from '../installed.ts';
 import { until } from '../until.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
-import { compileAll } from './java.ts';
+import { compiled } from './java.ts';
 
 type Told = Record<string, unknown>;
 
@@ -39,9 +39,8 @@ function start(t: Test, classes: string, given: readonly string[]) {
 
 t.test('a device in Java enrols, and renews its certificate', { skip: missing.java() || withoutOpenssl }, async (t) => {
   const issuing = await startIssuing(t, { isHttps: true, env: { LAPEL_ENROLMENT_CERTIFICATES: 'true' } });
-  const { world, batch, makeAuthority, caFile, admin, tls } = issuing;
-  const classes = join(tls, 'classes');
-  await compileAll(classes);
+  const { world, batch, makeAuthority, caFile, admin } = issuing;
+  const classes = await compiled();
   const { authorityId } = await makeAuthority();
   const { http, mqtts = '' } = world.service.addresses;
 
@@ -67,9 +66,8 @@ t.test('a device in Java enrols, and renews its certificate', { skip: missing.ja
 });
 
 t.test('a device in Java gets a credential for the code of its batch', { skip: missing.java() }, async (t) => {
-  const folder = t.testdir({ data: {}, classes: {} });
-  const classes = join(folder, 'classes');
-  await compileAll(classes);
+  const folder = t.testdir({ data: {} });
+  const classes = await compiled();
   const world = await startWorld(t, { dataDir: join(folder, 'data') });
   const { batch } = await startEnrolment(world);
   const { http, mqtt } = world.service.addresses;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { missing } from '../installed.ts';
-import { compileAll, runClass } from './java.ts';
+import { runClass } from './java.ts';
 
 /** Texts that the library writes as they are. */
 const SAME = [
@@ -29,11 +29,9 @@ t.test(
   'the device library in Java reads the JSON that node reads, and keeps each number',
   { skip: missing.java() },
   async (t) => {
-    const folder = t.testdir();
-    await compileAll(folder);
     const texts = [...SAME, ...SHORTER.map(([text]) => text), ...FAULTS];
     const lines = texts.map((text) => `${Buffer.from(text).toString('base64')}\n`);
-    const written = (await runClass(folder, 'Lines', ['json'], lines.join(''))).split('\n');
+    const written = (await runClass('Lines', ['json'], lines.join(''))).split('\n');
     for (const [at, text] of SAME.entries()) t.equal(written[at], text, text.slice(0, 60));
     for (const [at, [text, short]] of SHORTER.entries()) t.equal(written[SAME.length + at], short, text);
     for (const [at, text] of FAULTS.entries()) {

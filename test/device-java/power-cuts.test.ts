@@ -4,7 +4,7 @@ import { missing } from '../installed.ts';
 import { until } from '../until.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 import { drive } from './driven.ts';
-import { compileAll } from './java.ts';
+import { compiled } from './java.ts';
 
 /** `LAPEL_POWER_CUTS=200 npm test -- test/device-java/power-cuts.test.ts` makes more of them. */
 const CUTS = Number(process.env['LAPEL_POWER_CUTS'] ?? 5);
@@ -12,9 +12,8 @@ const EVENTS = 20;
 
 t.test('power cuts take no event and no answer from a device in Java', { skip: missing.java() }, async (t) => {
   t.setTimeout(60_000 + 20_000 * CUTS);
-  const folder = t.testdir({ data: {}, classes: {} });
-  const classes = join(folder, 'classes');
-  await compileAll(classes);
+  const folder = t.testdir({ data: {} });
+  const classes = await compiled();
   const world = await startWorld(t, { dataDir: join(folder, 'data') });
   const tenant = await world.createTenant();
   const { deviceId, credential } = await world.registerDevice();

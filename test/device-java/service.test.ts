@@ -6,14 +6,13 @@ import { missing } from '../installed.ts';
 import { until } from '../until.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 import { drive } from './driven.ts';
-import { compileAll } from './java.ts';
+import { compiled } from './java.ts';
 
 const skip = missing.java();
 
 t.test('a device in Java talks with the service', { skip }, async (t) => {
-  const folder = t.testdir({ data: {}, classes: {} });
-  const classes = join(folder, 'classes');
-  await compileAll(classes);
+  const folder = t.testdir({ data: {} });
+  const classes = await compiled();
   const world = await startWorld(t, { dataDir: join(folder, 'data') });
   const tenant = await world.createTenant();
   const { deviceId, credential } = await world.registerDevice();
@@ -64,8 +63,7 @@ t.test(
   { skip: skip || withoutOpenssl },
   async (t) => {
     const { world, folder, authority, mqtts } = await startSecured(t);
-    const classes = join(folder, 'tls');
-    await compileAll(classes);
+    const classes = await compiled();
     await world.createTenant();
     const { deviceId } = await world.registerDevice();
     const { certFile, keyFile } = authority.sign(deviceId);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -38,12 +39,15 @@ final class Link {
     private int attempt;
     private boolean isOpen;
     private boolean isStopped;
+    /** The next attempt; null before the first one. */
+    private ScheduledFuture<?> waiting;
 
     Link(Transport transport, String deviceId, ScheduledThreadPoolExecutor thread, Inputs inputs) {
         this.transport = transport;
         prefix = "devices/" + deviceId + "/";
         this.thread = thread;
         this.inputs = inputs;
+        thread.setRemoveOnCancelPolicy(true);
     }
 
     void connect() {
@@ -95,7 +99,10 @@ final class Link {
     private void ended() {
         close();
         inputs.disconnected();
-        if (!isStopped) thread.schedule(this::connect, pauses.next(inputs.isInTrial()), TimeUnit.MILLISECONDS);
+        if (isStopped) return;
+        // A second attempt that waits would end the connection of the first one.
+        if (waiting != null) waiting.cancel(false);
+        waiting = thread.schedule(this::connect, pauses.next(inputs.isInTrial()), TimeUnit.MILLISECONDS);
     }
 
     private void close() {
