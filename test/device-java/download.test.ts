@@ -16,7 +16,7 @@ const APK = { package: 'com.example.camera', version: '1.0.0' };
 const FILE = randomBytes(6 * MEBIBYTE);
 
 t.test('a download in Java goes on after a power cut where it was', { skip: missing.java() }, async (t) => {
-  t.setTimeout(120_000);
+  t.setTimeout(300_000);
   const folder = t.testdir({ data: {} });
   const classes = await compiled();
   const [objects, relayed] = [await freePort(), await freePort()];
