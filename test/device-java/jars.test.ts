@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deviceJars } from '@lapel/tools/scripts/release/device-jars';
 import { ROOT } from '@lapel/tools/scripts/release/lockfile';
 import t from 'tap';
-import { deviceJars } from '../../tools/scripts/release/device-jars.ts';
 import { missing } from '../installed.ts';
 import { runProgram } from '../run-program.ts';
 import { compile, JAVA, sourcesIn } from './java.ts';
