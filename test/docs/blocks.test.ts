@@ -30,7 +30,7 @@ const COMMAND = /^(?:lapel|lapel-sim|npm|npx|curl|docker|apt-get|systemctl|journ
 
 /** Programs of others that commands of documents call; their options are not ours to check. */
 const OTHERS = new Set(
-  `apt-get awk bash cat chronyc date df docker du echo env export gcc getent grep head iostat journalctl jq ls mosquitto_pub
+  `apt-get awk bash cat chronyc date df docker du echo env export gcc getent grep head iostat jar java javac journalctl jq ls mosquitto_pub
    mosquitto_rr mosquitto_sub node openssl psql pg_basebackup pg_verifybackup pgrep promtool python3 sed sha256sum sort
    systemctl tail tee timedatectl top touch true wc ./device alias for do done while shopt`.split(/\s+/),
 );

@@ -1,6 +1,6 @@
-// npm run release [-- FOLDER [--sign KEY.pem]]: makes the npm packages and the Debian packages of this checkout, the list
-// of the packages that they contain, checksums, and a signature of the checksums. Nothing is published. Two runs with the
-// same checkout and the same installed packages give the same bytes.
+// npm run release [-- FOLDER [--sign KEY.pem]]: makes the npm packages, the Debian packages and the jars of this checkout,
+// the list of the packages that they contain, checksums, and a signature of the checksums. Nothing is published. Two runs
+// with the same checkout, the same installed packages and the same JDK give the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { clientPackage } from './release/client-package.ts';
 import { ARCHITECTURES, debianPackage } from './release/debian-package.ts';
+import { deviceJars } from './release/device-jars.ts';
 import { lapelPackage } from './release/lapel-package.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
 import { licenseFaults, lockfileFaults } from './release/origins.ts';
@@ -37,6 +38,8 @@ const key = values.sign === undefined ? undefined : signingKey(readFileSync(plac
 const faults = [...lockfileFaults(), ...licenseFaults()];
 if (faults.length > 0) throw new Error(faults.join('\n'));
 const lapel = await lapelPackage();
+const jars = deviceJars();
+if (!jars) process.stderr.write('There is no JDK (javac), so this release has no jars of the library for devices.\n');
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
   [`lapel-client-${version}.tgz`, packed(clientPackage())],
@@ -44,6 +47,12 @@ const made: [string, Buffer][] = [
     `lapel_${version}_${architecture}.deb`,
     debianPackage(lapel, architecture as keyof typeof ARCHITECTURES),
   ]),
+  ...(jars
+    ? ([
+        [`lapel-device-${version}.jar`, jars.classes],
+        [`lapel-device-${version}-sources.jar`, jars.sources],
+      ] as [string, Buffer][])
+    : []),
   [`lapel-${version}.cdx.json`, billOfMaterials()],
 ];
 const sums = made.map(([name, content]) => `${createHash('sha256').update(content).digest('hex')}  ${name}\n`);

@@ -120,6 +120,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'The rules that a device must obey, and three complete devices.',
       },
       {
+        name: 'device-java',
+        file: 'docs/device-java.md',
+        title: 'A device in Java',
+        about: 'The library that keeps the rules, in Java and on Android, and a camera.',
+      },
+      {
         name: 'operations',
         file: 'docs/operations.md',
         title: 'Operation',
