@@ -99,7 +99,10 @@ export class Commands {
     const before = stage.memory.begun.get(id);
     const { progress } = before ?? {};
     const begin = { operation, parameters, transactionId, issuedAt, interrupted: before !== undefined };
-    const emit = (): void => stage.emit({ begin: progress === undefined ? begin : { ...begin, progress } });
+    const emit = (): void => {
+      stage.log('info', `begins ${transactionId} ${operation}`);
+      stage.emit({ begin: progress === undefined ? begin : { ...begin, progress } });
+    };
     if (before) emit();
     else stage.write([{ k: 'begun', id, at: stage.clocks.now(), operation }], emit);
   }

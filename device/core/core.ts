@@ -81,6 +81,11 @@ export class Core {
     this.#stage.writeNow({ k: 'set', name, value });
   }
 
+  /** Whether a list of networks is on trial. */
+  get isTrying(): boolean {
+    return this.#networks.isBusy;
+  }
+
   /** A login has succeeded, over this kind of network if the device knows it. */
   connected(over?: ListKind): void {
     if (this.#stage.isConnected) return;
