@@ -48,6 +48,13 @@ const strongTag = (tag: string | null): string | undefined => (tag?.startsWith('
 /** One request: `end` is how it ended. */
 type End = 'whole' | 'part' | 'no answer' | 'needs a fresh URL' | 'begin anew';
 
+/** Undefined: the answer has the file, or a part of it. */
+function endOf(status: number): End | undefined {
+  if (NEEDS_FRESH_URL.includes(status)) return 'needs a fresh URL';
+  if (status === 416) return 'begin anew';
+  return status === 200 || status === 206 ? undefined : 'no answer';
+}
+
 async function attempt(part: PartFile, url: string, { size }: WantedFile, parts: DownloadParts): Promise<End> {
   const still = new AbortController();
   const signal = AbortSignal.any([parts.signal, still.signal]);
@@ -57,9 +64,9 @@ async function attempt(part: PartFile, url: string, { size }: WantedFile, parts:
     if (part.bytes > 0) headers['range'] = `bytes=${part.bytes}-`;
     if (part.bytes > 0 && part.tag !== undefined) headers['if-range'] = part.tag;
     const answer = await fetch(url, { headers, signal });
-    if (NEEDS_FRESH_URL.includes(answer.status)) return 'needs a fresh URL';
-    if (answer.status === 416) return 'begin anew';
-    if (answer.status !== 200 && answer.status !== 206) return 'no answer';
+    const end = endOf(answer.status);
+    if (end) await answer.body?.cancel();
+    if (end) return end;
     await takeUp(part, answer, size);
     for await (const chunk of answer.body ?? []) {
       cancel();
