@@ -9,7 +9,7 @@ const MOST_STEPS = 25;
 /** Small, so that the file is written anew often. */
 const REWRITE_ABOVE = 3000;
 
-/** What the cuts of a run did; all but the first four must be 0. */
+/** The figures of a run; all but the first four must be 0. */
 export interface Figures {
   cuts: number;
   commands: number;
