@@ -34,7 +34,7 @@ export class Commands {
       this.publish(id);
       return;
     }
-    const isKnown = this.#queue.has(id) || this.#running?.id === id || this.#networks.isTrying(id);
+    const isKnown = this.#queue.has(id) || this.#running?.id === id || this.#networks.isWriting(id);
     if (isKnown || this.#cancelled.has(id)) return;
     if (this.#queue.size >= MOST_WAITING) {
       this.#stage.log('warning', `command ${id} waits for the next connection: too many wait.`);

@@ -8,6 +8,8 @@ const TYPE =
   /^(bluetooth\.(connected|disconnected)|(call|custom)\.[A-Za-z0-9_.-]+|recording\.(saved|failed)|fileUpload\.(succeeded|failed))$/;
 const LONGEST_TYPE = 64;
 const MOST_DATA_BYTES = 32_768;
+/** Bytes of two ids at most. */
+const TWO_IDS = 256;
 const RANKS: readonly Importance[] = ['low', 'normal', 'high'];
 
 /** An event that is not in the store yet. */
@@ -37,16 +39,16 @@ export class Events {
     if (dataBytes > MOST_DATA_BYTES) throw new Error(`data: ${dataBytes} bytes; 32,768 are allowed.`);
     if (!RANKS.includes(importance)) throw new Error('importance: not low, normal or high.');
     const { dropped } = this.#stage.memory;
-    const notice = this.#stage.isConnected && dropped.count > 0 ? this.#notice() : undefined;
-    const event = this.#candidate(type, data, importance);
-    if (notice && this.#fits([notice, event])) this.#stage.writeNow(...this.#withNotice(notice), recordOf(event));
-    else if (!this.#store(event)) return undefined;
+    const isTold = this.#stage.isConnected && dropped.count > 0 && this.#hasRoomWithNotice(type, data);
+    const notice = isTold ? this.#withNotice() : [];
+    const event = this.#candidate(type, data, importance, this.#newId());
+    if (!this.#store(event, notice)) return undefined;
     this.#send();
     return event.id;
   }
 
   connected(): void {
-    if (this.#stage.memory.dropped.count > 0) this.#stage.tryToWrite(...this.#withNotice(this.#notice()));
+    if (this.#stage.memory.dropped.count > 0) this.#stage.tryToWrite(...this.#withNotice());
     this.#send();
   }
 
@@ -55,29 +57,30 @@ export class Events {
     this.#onTheWay.clear();
   }
 
-  #candidate(type: string, data: object, importance: Importance): Candidate {
-    const eventId = this.#newId();
+  #candidate(type: string, data: object, importance: Importance, eventId: string): Candidate {
     const occurredAt = new Date(this.#stage.clocks.now()).toISOString();
     const message: EventMessage = { eventId, type, occurredAt, data };
     return { id: eventId, importance, message, bytes: Buffer.byteLength(JSON.stringify(message)) };
   }
 
-  #notice(): Candidate {
-    return this.#candidate('custom.eventsDropped', { ...this.#stage.memory.dropped }, 'high');
+  #notice(eventId: string): Candidate {
+    return this.#candidate('custom.eventsDropped', { ...this.#stage.memory.dropped }, 'high', eventId);
   }
 
-  #withNotice(notice: Candidate): DiskRecord[] {
-    return [recordOf(notice), { k: 'dropped', count: 0, since: null }];
+  #withNotice(): DiskRecord[] {
+    return [recordOf(this.#notice(this.#newId())), { k: 'dropped', count: 0, since: null }];
   }
 
-  #fits(added: readonly Candidate[]): boolean {
+  /** Neither has an id yet: an id is never used for nothing. */
+  #hasRoomWithNotice(type: string, data: object): boolean {
     const { memory, bounds } = this.#stage;
-    const bytes = added.reduce((sum, one) => sum + one.bytes, memory.eventBytes);
-    return memory.events.size + added.length <= bounds.mostEvents && bytes <= bounds.mostEventBytes;
+    const added = this.#notice('').bytes + this.#candidate(type, data, 'normal', '').bytes;
+    const bytes = memory.eventBytes + added + TWO_IDS;
+    return memory.events.size + 2 <= bounds.mostEvents && bytes <= bounds.mostEventBytes;
   }
 
   /** False: the event itself had to go. */
-  #store(event: Candidate): boolean {
+  #store(event: Candidate, notice: readonly DiskRecord[]): boolean {
     const { memory, bounds, clocks } = this.#stage;
     const gone = new Set<string>();
     let bytes = memory.eventBytes + event.bytes;
@@ -98,7 +101,7 @@ export class Events {
       records.push({ k: 'dropped', count: count + Math.max(others.length, 1), since: first });
     }
     if (isStored) records.push(recordOf(event));
-    this.#stage.writeNow(...records);
+    this.#stage.writeNow(...notice, ...records);
     return isStored;
   }
 

@@ -59,8 +59,9 @@ export class Networks {
     return this.#writing !== undefined || this.#trial !== undefined;
   }
 
-  isTrying(id: string): boolean {
-    return this.#writing === id || this.#trial?.id === id;
+  /** Whether this command waits for the disk. */
+  isWriting(id: string): boolean {
+    return this.#writing === id;
   }
 
   takes({ operation }: ReceivedCommand): boolean {
