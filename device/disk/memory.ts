@@ -2,8 +2,8 @@ import type { Ack, DiskRecord, EventMessage, Importance } from './records.ts';
 
 /** The service repeats no command that is older (rule `memory`). */
 const DAYS_30 = 30 * 86_400_000;
-/** Of commands that began, and neither ended nor came again. */
-const MOST_BEGUN = 100;
+/** Of commands that began, and neither ended nor came again: as many as wait for a device at a time. */
+const MOST_BEGUN = 1000;
 /** Outside of these years a device has lost its clock. */
 const PLAUSIBLE = { from: Date.UTC(2025, 0), to: Date.UTC(2085, 0) };
 
