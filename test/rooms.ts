@@ -129,6 +129,15 @@ export const CLI_ROOMS: Storeys = {
   show: { about: 'tables, records, colours, progress and failures on a terminal' },
 };
 
+/** The rooms of the device library; the files above them put them together. */
+export const DEVICE_ROOMS: Storeys = {
+  enrolment: { about: 'how a device comes to its credential or its certificate' },
+  download: { about: 'files that are resumed after a power cut; signatures of software' },
+  connection: { about: 'carries out what the core wants: MQTT, pauses between attempts, timers', owns: ['mqtt'] },
+  core: { about: 'the duties of a device, without a network, a timer or a clock' },
+  disk: { about: 'the memory of a device in one file that outlives a power cut' },
+};
+
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
   certificate: { about: 'the signed report of a test of a device or a receiver, and its check' },

@@ -2,7 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { BROWSER_PACKAGES } from '@lapel/tools/scripts/release/contents';
 import t, { type Test } from 'tap';
-import { CLI_ROOMS, PAGES, type Room, RULES, SIMULATOR_LEAVES, SIMULATOR_ROOMS, type Storeys, WINGS } from './rooms.ts';
+import {
+  CLI_ROOMS,
+  DEVICE_ROOMS,
+  PAGES,
+  type Room,
+  RULES,
+  SIMULATOR_LEAVES,
+  SIMULATOR_ROOMS,
+  type Storeys,
+  WINGS,
+} from './rooms.ts';
 import { ALONE, allFiles, filesOf, GROUPS, SUITES } from './runs/groups.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -210,6 +220,12 @@ t.test('rules use no database, no clock and no promises', async (t) => {
 });
 
 t.test('the rooms of the command line import only rooms below them', async (t) => checkRooms(t, 'cli', CLI_ROOMS, []));
+
+t.test('the rooms of the device library import only rooms below them, and nothing of the other packages', async (t) => {
+  checkRooms(t, 'device', DEVICE_ROOMS, []);
+  for (const file of typeScriptIn(join(ROOT, 'device')).map((name) => join('device', name)))
+    for (const target of importedBy(file)) t.ok(target.startsWith('device/'), `${file} imports ${target}`);
+});
 
 t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
   for (const file of files.filter((name) => name !== 'main.ts')) {

@@ -6,7 +6,7 @@ import { skip as withoutOpenssl } from '../broker/authority.ts';
 import { startSecured } from '../broker/secured-world.ts';
 import { until } from '../until.ts';
 import { deviceIdOf, startWorld, transactionIdOf, type World } from '../world.ts';
-import { DOCUMENTED } from './documented-devices.ts';
+import { DOCUMENTED, WITH_LIBRARY } from './documented-devices.ts';
 
 const APK = { package: 'com.example.camera', version: '1.0.0' };
 
@@ -111,7 +111,9 @@ async function liveOf(t: Test, { make }: (typeof DOCUMENTED)[number]): Promise<v
   t.equal(errors, '', 'nothing was wrong with its messages');
 }
 
-for (const documented of DOCUMENTED) {
+const ALL = [...DOCUMENTED, WITH_LIBRARY];
+
+for (const documented of ALL) {
   const { language, skip } = documented;
   t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) =>
     liveOf(t, documented),
@@ -125,7 +127,7 @@ t.test(
     const { world, authority, mqtts } = await startSecured(t);
     await world.createTenant();
     const { hostname, port } = new URL(mqtts);
-    for (const { language, make, skip } of DOCUMENTED) {
+    for (const { language, make, skip } of ALL) {
       await t.test(language, { skip }, async (t) => {
         const folder = t.testdir();
         const [command = '', ...program] = await make(folder);

@@ -5,23 +5,23 @@ import { runProgram } from '../run-program.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8');
 
-/** The program of the page in a language. */
-function programOf(language: string): string {
-  const [, program] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
-  if (program === undefined) throw new Error(`docs/devices.md has no program in ${language}`);
+/** The program of a section of the page. */
+function programOf(section: string): string {
+  const [, program] = new RegExp(`^## ${section}$.*?^\`\`\`\\w+\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
+  if (program === undefined) throw new Error(`docs/devices.md has no program in the section ${section}`);
   return program;
 }
 
-/** Writes the program of the page into a folder; returns its path. */
-function written(folder: string, name: string, language: string): string {
+/** Writes the program of a section into a folder; returns its path. */
+function written(folder: string, name: string, section: string): string {
   const file = join(folder, name);
-  writeFileSync(file, programOf(language));
+  writeFileSync(file, programOf(section));
   return file;
 }
 
 /** Compiles the program in C with the command that the page shows; any warning fails. */
 async function compiled(folder: string): Promise<string[]> {
-  written(folder, 'device.c', 'c');
+  written(folder, 'device.c', 'In C');
   const [line = ''] = /^gcc .*$/m.exec(PAGE) ?? [];
   const [gcc = '', ...args] = line.split(' ');
   const { status, stderr } = await runProgram(gcc, ['-Werror', '-Wextra', ...args], { cwd: folder });
@@ -36,17 +36,24 @@ interface Documented {
   make(folder: string): Promise<string[]>;
 }
 
-/** The languages in which docs/devices.md shows a device. */
+/** The device that docs/devices.md makes with the library. */
+export const WITH_LIBRARY: Documented = {
+  language: 'ts, with the library',
+  skip: false,
+  make: async (folder) => [process.execPath, written(folder, 'camera.ts', 'With the library')],
+};
+
+/** The languages in which docs/devices.md shows a device that speaks the protocol itself. */
 export const DOCUMENTED: readonly Documented[] = [
   {
     language: 'ts',
     skip: false,
-    make: async (folder) => [process.execPath, written(folder, 'device.ts', 'ts')],
+    make: async (folder) => [process.execPath, written(folder, 'device.ts', 'In TypeScript')],
   },
   {
     language: 'python',
     skip: missing.paho(),
-    make: async (folder) => [DEBIAN_PYTHON, written(folder, 'device.py', 'python')],
+    make: async (folder) => [DEBIAN_PYTHON, written(folder, 'device.py', 'In Python')],
   },
   { language: 'c', skip: missing.mosquitto(), make: compiled },
 ];

@@ -50,7 +50,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
  */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'device-sim': ['device-sim'],
-  makers: ['device-sim/device-test', 'device-sim/library', 'device-sim/recording', 'device-sim/replay'],
+  makers: ['device', 'device-sim/device-test', 'device-sim/library', 'device-sim/recording', 'device-sim/replay'],
   console: ['console', 'docs'],
   demo: ['demo.test.ts'],
   flow: ['flow'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { areInstalled } from '../bench/peers/install.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PROGRAMS = ['src', 'schemas', 'client', 'cli', 'console', 'device-sim', 'tools', 'test'];
+const PROGRAMS = ['src', 'schemas', 'client', 'cli', 'console', 'device', 'device-sim', 'tools', 'test'];
 const AGAIN = '--again';
 const again = process.argv.includes(AGAIN) ? [AGAIN] : [];
 const node = (file: string, ...args: string[]): string[] => [

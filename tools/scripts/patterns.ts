@@ -63,7 +63,7 @@ function patternsOf(file: string, node: unknown): Pattern[] {
 
 /** All patterns of the service, its pages and its schemas. */
 export async function allPatterns(): Promise<Pattern[]> {
-  const code = ['src', 'schemas', 'client', 'cli', 'console'].flatMap((folder) => filesIn(folder, '.ts'));
+  const code = ['src', 'schemas', 'client', 'cli', 'console', 'device'].flatMap((folder) => filesIn(folder, '.ts'));
   const schemas = filesIn('schemas', '.json');
   const found = code.flatMap(literalsIn);
   for (const file of code.filter((name) => !name.startsWith('console/'))) found.push(...(await constructedIn(file)));

@@ -17,7 +17,7 @@ import { SERVICE_FAULTS } from '@lapel/device-sim/service/service-fault';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import { createMetrics } from '../../src/metrics.ts';
-import { CLI_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
+import { CLI_ROOMS, DEVICE_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
 import { IN_WORLDS, type InWorlds } from '../../test/simulation/breakages-in-worlds.ts';
 import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
 import { PLANTED } from '../../test/simulation/planted.ts';
@@ -245,6 +245,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     rooms: wings,
     packages,
     'rooms of the command line': () => rooms('cli', CLI_ROOMS),
+    'rooms of the device library': () => rooms('device', DEVICE_ROOMS),
     'rooms of the simulator': () => rooms('device-sim', SIMULATOR_ROOMS),
     rules: () => RULES.map((name) => `- ${code(`${name}.ts`)}`).join('\n'),
   },

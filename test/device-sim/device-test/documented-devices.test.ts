@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DOCUMENTED } from '../../docs/documented-devices.ts';
+import { DOCUMENTED, WITH_LIBRARY } from '../../docs/documented-devices.ts';
 import { createKeyPair } from '../../software/signing.ts';
 import { brokenRules, CASES_OF_FIVE, notHeld, testedDevice } from './tested.ts';
 
 t.jobs = 3; // the tests mostly wait for the pauses of the devices
 
-for (const { language, make, skip } of DOCUMENTED) {
+for (const { language, make, skip } of [...DOCUMENTED, WITH_LIBRARY]) {
   t.test(`the device of docs/devices.md in ${language} obeys every rule`, { skip }, async (t) => {
     t.setTimeout(300_000);
     const folder = t.testdir();

@@ -37,6 +37,10 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     file: 'tools/scripts/try-package.ts',
     about: 'npm packages: made twice with the same bytes, installed, used',
   },
+  power: {
+    file: 'test/device/try-power-cuts.ts',
+    about: 'a device of the library, killed 1,000 times, and with 10,000 power cuts of a simulated disk',
+  },
   proxies: { file: 'tools/scripts/try-proxies.ts', about: 'nginx, HAProxy and Caddy in front', inCi: someProxy },
   recovery: {
     file: 'tools/scripts/try-recovery.ts',

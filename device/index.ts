@@ -1,0 +1,12 @@
+export type { Login } from './connection/connection.ts';
+export type { Address } from './connection/mqtt-connection.ts';
+export type { Bounds } from './core/bounds.ts';
+export { DeviceFailure } from './core/device-failure.ts';
+export type { ListKind, LogLevel } from './core/effects.ts';
+export { Device, type DeviceOptions } from './device.ts';
+export type { Importance } from './disk/records.ts';
+export type { Enrolment } from './enrolment/enrol.ts';
+export type { Certificate } from './enrolment/post.ts';
+export type { Maker, Operation } from './maker.ts';
+export type { RunningCommand } from './running-command.ts';
+export type { Settings } from './settings.ts';
