@@ -3,7 +3,16 @@ import t from 'tap';
 import { CASES, playCase } from './case.ts';
 
 /** Rules of the connection and of files, which the core does not see; tests with a real service hold them. */
-const NOT_OF_THE_CORE = ['login', 'keep-alive', 'signatures', 'reconnect-pauses'];
+const NOT_OF_THE_CORE = [
+  'login',
+  'keep-alive',
+  'signatures',
+  'reconnect-pauses',
+  'server-certificate',
+  'silence',
+  'disconnects',
+  'reason-codes',
+];
 
 t.test('each rule that concerns the core has a case, and each case a rule', async (t) => {
   const named = new Set(CASES.flatMap(({ rules }) => rules));
