@@ -11,7 +11,7 @@ import java.util.Map;
 final class Memory {
     /** The rule {@code memory} of docs/devices.md. */
     private static final long MOST_AGE = 30L * 24 * 3600 * 1000;
-    private static final int MOST_BEGUN = 100;
+    private static final int MOST_BEGUN = 1000;
     /** A clock that shows an earlier or a later time is wrong: 2025 to 2084. */
     private static final long FIRST_TIME = 1_735_689_600_000L;
     private static final long LAST_TIME = 3_629_059_200_000L;
