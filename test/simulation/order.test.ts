@@ -3,9 +3,13 @@ import t from 'tap';
 import { excusedVerdicts } from './order.ts';
 
 type Given = Pick<RunRecord, 'troubles' | 'verdicts'>;
-const given = (troubles: readonly string[], counts: Readonly<Record<string, number>>): Given => ({
+const given = (
+  troubles: readonly string[],
+  counts: Readonly<Record<string, number>>,
+  story: readonly string[] = [],
+): Given => ({
   troubles,
-  verdicts: Object.entries(counts).map(([text, value]) => ({ text, value, holds: value === 0 })) as never,
+  verdicts: Object.entries(counts).map(([text, value]) => ({ text, value, story, holds: value === 0 })) as never,
 });
 const BARE = 'device 1: command 5 came after command 7';
 const OWN = '1: the service broke the contract: command 5 came after command 7';
@@ -26,6 +30,9 @@ t.test('only the order of commands that a pause has held back is excused', async
   );
   t.same(excusedVerdicts(given([`${BARE} (3 times)`], { 'unordered == 0': 3 }), HELD), ['unordered == 0']);
   t.same(excusedVerdicts(given([`${BARE} (3 times)`], { 'unordered == 0': 4 }), HELD), []);
+  const story = [BARE, '  +   14.474 s  device    is connected'];
+  t.same(excusedVerdicts(given([], { 'unordered == 0': 1 }, story), HELD), ['unordered == 0'], 'a list that is full');
+  t.same(excusedVerdicts(given([BARE], { 'unordered == 0': 1 }, story), HELD), ['unordered == 0'], 'told twice');
 });
 
 t.test('while a clock is wrong, the time between two stages is excused', async (t) => {

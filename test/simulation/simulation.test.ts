@@ -122,6 +122,17 @@ t.test('events happen in the order of their times, and nothing of a program that
   await t.rejects(time.run(new Promise(() => undefined)), { message: 'nothing is planned any more' });
 });
 
+t.test('two worlds at a time hold each other up in no turn', async (t) => {
+  const run = async (): Promise<number> => {
+    const time = new WorldTime();
+    const happened: number[] = [];
+    for (let at = 0; at < 200; at += 1) time.plan(at, 'event', () => happened.push(at));
+    await time.run(new Promise<void>((resolve) => time.plan(1000, 'end', resolve)));
+    return happened.length;
+  };
+  t.same(await Promise.all([run(), run(), run()]), [200, 200, 200]);
+});
+
 t.test('a program that stands still goes on later, in the old order', async (t) => {
   const time = new WorldTime();
   const program = { name: 'one', isAlive: true, ahead: 0, resumesAt: 500 };
