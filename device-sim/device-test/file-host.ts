@@ -9,8 +9,8 @@ export type Service =
   | 'whole'
   /** 403, as object stores answer when the URL has expired. */
   | 'expired'
-  /** Cuts the first download in the middle; later ones are whole. */
-  | 'cut-once';
+  /** Cuts the first download behind so many bytes; later ones are whole. */
+  | { readonly cutBehind: number };
 
 /** A file with a URL of its own. */
 export interface HostedFile {
@@ -72,9 +72,10 @@ export async function startFileHost({
       etag: tag,
       ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
     });
-    if (service === 'cut-once' && requests === 1) {
-      journal.note('service', `cuts the download of ${name} in the middle`);
-      return void response.write(rest.subarray(0, rest.length >> 1), () => response.destroy());
+    if (typeof service === 'object' && requests === 1) {
+      journal.note('service', `cuts the download of ${name} behind ${service.cutBehind} bytes`);
+      response.flushHeaders();
+      return void response.write(rest.subarray(0, service.cutBehind), () => response.destroy());
     }
     response.end(rest, () => (entry.isComplete = true));
   }

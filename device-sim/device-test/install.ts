@@ -52,7 +52,7 @@ export function installOf(
   stage: Stage,
   {
     operation = 'installSoftware',
-    service = 'whole' as Service,
+    service = (_wanted: PackageFile): Service => 'whole',
     isHeld = false,
     served = ({ bytes }: PackageFile): Buffer => bytes,
     sign = signerOf(stage),
@@ -60,6 +60,6 @@ export function installOf(
 ): Install {
   const { nextPackage, files, commands } = stage;
   const wanted = nextPackage();
-  const file = files.host(served(wanted), service, { isHeld });
+  const file = files.host(served(wanted), service(wanted), { isHeld });
   return { command: commands.next(operation, installParameters(wanted, file.url, wanted.bytes, sign)), wanted, file };
 }

@@ -48,7 +48,7 @@ async function refuses(stage: Stage, operation: string, served: (wanted: Package
 /** The device may ask for a fresh URL, and then it gets a good one; or it fails. */
 async function expiredUrl(stage: Stage): Promise<string> {
   need(stage, 'installSoftware');
-  const order = installOf(stage, { service: 'expired' });
+  const order = installOf(stage, { service: () => 'expired' });
   const fresh = stage.files.host(order.wanted.bytes, 'whole');
   const {
     package: _,
@@ -64,17 +64,28 @@ async function expiredUrl(stage: Stage): Promise<string> {
   return fresh.isComplete ? `${shownAck(ack)}, with a fresh URL` : shownAck(ack);
 }
 
+/** Where downloads are cut, from the bytes of the whole file. */
+const CUTS: readonly ((size: number) => number)[] = [() => 0, () => 1, (size) => size >> 1, (size) => size - 1];
+
 /** The device may download the rest, or fail. */
-async function cutDownload(stage: Stage): Promise<string> {
-  need(stage, 'installSoftware');
-  const order = installOf(stage, { service: 'cut-once' });
-  const ack = await answerOf(stage, order);
-  const { isComplete } = order.file;
-  if (ack.status === 'succeeded' && !isComplete)
-    throw new Breach('downloads', 'no success with half of a file', `${shownAck(ack)} after a download that was cut`);
-  if (!isComplete && !isFailedDownload(ack))
-    throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
-  return isComplete ? `${shownAck(ack)}, after another attempt` : shownAck(ack);
+async function cutDownloads(stage: Stage): Promise<string> {
+  const ends: string[] = [];
+  for (const cut of CUTS) {
+    need(stage, 'installSoftware');
+    const order = installOf(stage, { service: ({ bytes }) => ({ cutBehind: cut(bytes.length) }) });
+    const ack = await answerOf(stage, order);
+    const { isComplete } = order.file;
+    if (ack.status === 'succeeded' && !isComplete)
+      throw new Breach(
+        'downloads',
+        'no success with a part of a file',
+        `${shownAck(ack)} after a download that was cut`,
+      );
+    if (!isComplete && !isFailedDownload(ack))
+      throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
+    ends.push(isComplete ? `${shownAck(ack)} after another attempt` : shownAck(ack));
+  }
+  return ends.join(', ');
 }
 
 const shorter = ({ bytes }: PackageFile): Buffer => bytes.subarray(0, -1);
@@ -101,9 +112,9 @@ export const downloadCases: Readonly<Record<string, Case>> = {
     play: expiredUrl,
   },
   'cut-download': {
-    about: 'a download that breaks off in its middle, once',
+    about: 'downloads that break off once each: before the first byte, behind it, in the middle, before the last one',
     rules: ['downloads'],
-    play: cutDownload,
+    play: cutDownloads,
   },
   'wrong-firmware': {
     about: '`updateFirmware` with a file that has one other byte; a real firmware is never sent',

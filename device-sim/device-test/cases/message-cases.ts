@@ -1,4 +1,4 @@
-import { harmless, stillAnswers } from '../asking.ts';
+import { answerAfterSending, harmless, stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
 import { statusOfNextConnection } from '../effect.ts';
 import type { Outbound } from '../outflow.ts';
@@ -59,6 +59,13 @@ const errorReport = (stage: Stage): Promise<undefined> =>
     }),
   ]);
 
+/** The clock of the service, or of the device, may have shown anything when a command was made. */
+const ODD_TIMES = ['1970-01-01T00:00:00.000000Z', '2199-12-31T23:59:59.999999Z'];
+
+async function oddTimes(stage: Stage): Promise<undefined> {
+  for (const issuedAt of ODD_TIMES) await answerAfterSending(stage, { ...harmless(stage), issuedAt });
+}
+
 const foreignResponse = (stage: Stage): Promise<undefined> =>
   bears(stage, 'requests', 'responses', [
     JSON.stringify({ requestId: 'of-an-earlier-life', data: {} }),
@@ -82,6 +89,12 @@ export const messageCases: Readonly<Record<string, Case>> = {
     about: 'ten messages on `commands` that are no commands: no JSON, other values, missing members, 10,000 brackets',
     rules: ['unreadable-messages'],
     play: unreadable,
+  },
+  'odd-times': {
+    about:
+      'commands that were issued in 1970 and in 2199: a clock was wrong, and each command is answered all the same',
+    rules: ['answers'],
+    play: oddTimes,
   },
   'error-report': {
     about: 'a message on `errors`',

@@ -54,6 +54,7 @@ const FOUND: Readonly<
   'forgets-unconfirmed-acks': { rule: 'unconfirmed-answers', cases: ['unconfirmed-answer'] },
   'installs-without-hash': { rule: 'downloads', cases: ['wrong-hash'] },
   'pauses-equally': { rule: 'reconnect-pauses', cases: ['outage'] },
+  'believes-its-clock': { rule: 'answers', cases: ['odd-times'], line: '--answer-time 2 --cases login,odd-times' },
   'ignores-issued-at': { rule: 'command-identity', cases: ['reissued-number'] },
   'does-cancelled-commands': { rule: 'cancel', cases: ['cancelled-command'] },
   'answers-cancels': { rule: 'cancel', cases: ['late-cancel', 'cancelled-command'] },

@@ -21,6 +21,7 @@ export type Flaw =
   | 'installs-without-hash'
   | 'pauses-equally'
   | 'ignores-issued-at'
+  | 'believes-its-clock'
   | 'does-cancelled-commands'
   | 'answers-cancels'
   | 'ends-at-unreadable-messages'
@@ -91,6 +92,8 @@ class Failed extends Error {
     this.code = code;
   }
 }
+
+const DAY_MILLISECONDS = 86_400_000;
 
 function readCommand(payload: Buffer): Command | undefined {
   try {
@@ -219,6 +222,8 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
   function receive(topic: string, payload: Buffer): void {
     if (!topic.endsWith('/commands')) return;
     const command = readCommand(payload);
+    const isOdd = Math.abs(Date.parse(command?.issuedAt ?? '') - Date.now()) > DAY_MILLISECONDS;
+    if (flaw === 'believes-its-clock' && isOdd) return;
     if (!command) {
       if (flaw === 'ends-at-unreadable-messages') client?.end(true);
     } else if (command.operation === 'cancel') {
