@@ -211,7 +211,7 @@ export class Device {
     this.#call(() => this.#maker.connection?.(isConnected));
   }
 
-  /** What a method of the maker throws must not cost what comes behind it. */
+  /** An error of a method of the maker must not cost the effects behind it. */
   #call<Value>(method: () => Value): Value | undefined {
     try {
       return method();
