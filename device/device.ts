@@ -80,10 +80,10 @@ export class Device {
       ends: {
         begin: (command) => void this.#carryOut(command),
         answered: (answer) => this.#pending.answered(answer),
-        networks: (kind, list) => maker.useNetworks?.(kind, list),
+        networks: (kind, list) => this.#call(() => maker.useNetworks?.(kind, list)),
         log: (level, text) => this.#log(level, text),
         connection: (isConnected) => this.#connection(isConnected),
-        networkInUse: () => maker.networkInUse?.(),
+        networkInUse: () => this.#call(() => maker.networkInUse?.()),
       },
     });
   }
@@ -180,8 +180,12 @@ export class Device {
 
   async #carryOut(command: Command): Promise<void> {
     const { signal } = this.#stopped;
+    let hasEnded = false;
     const running = new RunningCommand(command, {
-      store: (progress) => this.#core.progress(progress),
+      store: (progress) => {
+        if (hasEnded) throw new Error('the command has ended.'); // another one may be running
+        this.#core.progress(progress);
+      },
       request: (type, data) => this.request(type, data, signal),
       online: () => this.#pending.online(this.#driver.isOnline),
       trustedKeys: this.#trustedKeys,
@@ -193,8 +197,10 @@ export class Device {
       const operation = Object.hasOwn(operations, command.operation) ? operations[command.operation] : undefined;
       if (!operation) throw new DeviceFailure('UNSUPPORTED', 'this device cannot do that');
       const result = await (operation(running) as MaybePromise<object | null | undefined>);
+      hasEnded = true;
       if (!signal.aborted) this.#core.finished({ result: result ?? undefined });
     } catch (error) {
+      hasEnded = true;
       if (!signal.aborted) this.#core.finished({ failure: failureOf(error) });
     }
     this.#driver.run();
@@ -202,11 +208,24 @@ export class Device {
 
   #connection(isConnected: boolean): void {
     if (isConnected) this.#pending.isOnline();
-    this.#maker.connection?.(isConnected);
+    this.#call(() => this.#maker.connection?.(isConnected));
+  }
+
+  /** An error of a method of the maker must not cost the effects behind it. */
+  #call<Value>(method: () => Value): Value | undefined {
+    try {
+      return method();
+    } catch (error) {
+      this.#log('error', `a method of the maker failed: ${String(error)}`);
+      return undefined;
+    }
   }
 
   #log(level: LogLevel, text: string): void {
-    if (this.#maker.log) this.#maker.log(level, text);
+    if (this.#maker.log)
+      try {
+        this.#maker.log(level, text);
+      } catch {} // there is no other place to tell it
     else if (level !== 'info') process.stderr.write(`${text}\n`);
   }
 }

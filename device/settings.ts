@@ -14,9 +14,9 @@ export class Settings {
     this.#core = core;
   }
 
-  /** Undefined: there is none. */
+  /** A copy of the value. Undefined: there is none. */
   get<Value = unknown>(name: string): Value | undefined {
-    return this.#core.setting(name) as Value | undefined;
+    return structuredClone(this.#core.setting(name)) as Value | undefined;
   }
 
   /**

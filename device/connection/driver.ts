@@ -1,6 +1,6 @@
 import type { Core } from '../core/core.ts';
 import type { Answered, Command, Effect, ListKind, LogLevel } from '../core/effects.ts';
-import type { Connection, Logins, Open } from './connection.ts';
+import type { Connection, ConnectionEvents, Logins, Open } from './connection.ts';
 import { pauseAfter } from './pauses.ts';
 import type { Timers } from './timers.ts';
 
@@ -117,7 +117,8 @@ export class Driver {
     const { core, open, logins, ends } = this.#parts;
     if (!this.#isStarted || this.#connection) return;
     const over = ends.networkInUse();
-    const connection = open(logins.current, {
+    let connection: Connection | undefined;
+    const events: ConnectionEvents = {
       connected: () => {
         if (connection !== this.#connection) return;
         this.#failures = 0;
@@ -143,8 +144,16 @@ export class Driver {
         ends.log('warning', `no connection: ${reason}`);
         this.#ended();
       },
-    });
-    this.#connection = connection;
+    };
+    try {
+      connection = open(logins.current, events);
+      this.#connection = connection;
+    } catch (error) {
+      // Such as a certificate that is none. Another login may be good.
+      logins.refused();
+      ends.log('error', `no connection: ${String(error)}`);
+      this.#ended();
+    }
   }
 
   #leave(): void {

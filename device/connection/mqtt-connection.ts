@@ -14,6 +14,10 @@ export interface Address {
 
 const KEEP_ALIVE_SECONDS = 60;
 const LOGIN_MILLISECONDS = 30_000;
+/** The reason code of a message that the service has not carried out. */
+const ABOVE_THE_RATE = 0x97;
+/** Milliseconds before such a message is sent again, and a random part, so that not all of them come at once. */
+const RATE_PAUSE = 1000;
 /** The session of MQTT 5 does not end by itself. */
 const FOREVER = 4_294_967_295;
 /** Codes of a CONNACK that refuse the login: of 3.1.1, and of 5. */
@@ -30,6 +34,7 @@ export function openMqtt(deviceId: string, address: Address, login: Login, event
   let reason = 'the connection was closed';
   let isRefused = false;
   let isOver = false;
+  const again = new Set<NodeJS.Timeout>();
   const client = connect(url, {
     clientId: deviceId,
     username: deviceId,
@@ -43,6 +48,20 @@ export function openMqtt(deviceId: string, address: Address, login: Login, event
     reconnectPeriod: 0,
     resubscribe: false, // with it, `subscribe` leaves out the topics of an earlier connection
   });
+  function end(): void {
+    isOver = true;
+    for (const timer of again) clearTimeout(timer); // the core sends all of them at the next login
+  }
+  function sendLater(send: () => void): void {
+    const timer = setTimeout(
+      () => {
+        again.delete(timer);
+        send();
+      },
+      RATE_PAUSE * (1 + Math.random()),
+    );
+    again.add(timer);
+  }
   client.handleMessage = ({ topic, payload }, done) => {
     const kind = INCOMING.find((one) => topic === prefix + one);
     if (isOver || !kind) {
@@ -62,7 +81,7 @@ export function openMqtt(deviceId: string, address: Address, login: Login, event
   });
   client.on('close', () => {
     if (isOver) return;
-    isOver = true;
+    end();
     client.end(true);
     events.lost(reason, isRefused);
   });
@@ -77,15 +96,20 @@ export function openMqtt(deviceId: string, address: Address, login: Login, event
       });
     },
     publish({ kind, message }, token) {
-      client.publish(prefix + kind, JSON.stringify(message), { qos: 1 }, (error) => {
-        // A PUBACK of MQTT 5 that refuses is one nevertheless: sent again, the message would be refused again.
-        const isAnswered = !error || typeof (error as { code?: unknown }).code === 'number';
-        if (isAnswered && !isOver) events.confirmed(token);
-      });
+      const payload = JSON.stringify(message);
+      const send = (): void =>
+        void client.publish(prefix + kind, payload, { qos: 1 }, (error) => {
+          if (isOver) return;
+          const code = (error as { code?: unknown } | undefined)?.code;
+          // A PUBACK of MQTT 5 that refuses is one nevertheless: sent again, the message would be refused again.
+          if (code === ABOVE_THE_RATE) sendLater(send);
+          else if (!error || typeof code === 'number') events.confirmed(token);
+        });
+      send();
     },
     accept: () => unaccepted.shift()?.(),
     close() {
-      isOver = true;
+      end();
       client.end(true);
     },
   };

@@ -17,6 +17,8 @@ export class Commands {
   readonly #queue = new Map<string, ReceivedCommand>();
   readonly #cancelled = new Set<string>();
   #running: { id: string; transactionId: number; isEnded: boolean } | undefined;
+  /** Takes back the begin of the running command; false: it has begun. */
+  #takeBack = (): boolean => false;
 
   constructor(stage: Stage, networks: Networks) {
     this.#stage = stage;
@@ -26,8 +28,7 @@ export class Commands {
   received(command: ReceivedCommand): void {
     const id = idOf(command);
     if (command.operation === 'cancel') {
-      this.#queue.delete(id);
-      if (this.#cancelled.size < MOST_WAITING) this.#cancelled.add(id);
+      this.#cancel(id);
       return;
     }
     if (this.#stage.memory.answers.has(id)) {
@@ -44,6 +45,14 @@ export class Commands {
     this.next();
   }
 
+  #cancel(id: string): void {
+    this.#queue.delete(id);
+    if (this.#cancelled.size < MOST_WAITING) this.#cancelled.add(id);
+    if (this.#running?.id !== id || !this.#takeBack()) return;
+    this.#running = undefined; // it waited for the disk
+    this.next();
+  }
+
   /** Begins the next command, if none is running. */
   next(): void {
     const [entry] = this.#queue;
@@ -54,13 +63,13 @@ export class Commands {
     else this.#begin(id, command);
   }
 
-  /** Throws if no command is running: the maker has ended it before. */
+  /** Throws if no command is running, because the maker has ended it before, or its result is no JSON. */
   finished(outcome: Outcome): void {
     const running = this.#running;
     if (!running || running.isEnded) throw new Error('no command is running.');
-    running.isEnded = true;
     const { id, transactionId } = running;
     const { ack, fault } = answerOf(transactionId, outcome);
+    running.isEnded = true;
     if (fault !== undefined) this.#stage.log('error', `command ${id}: ${fault}; it is left out.`);
     this.#stage.write([{ k: 'answer', id, at: this.#stage.clocks.now(), ack }], () => {
       this.#running = undefined;
@@ -103,7 +112,8 @@ export class Commands {
       stage.log('info', `begins ${transactionId} ${operation}`);
       stage.emit({ begin: progress === undefined ? begin : { ...begin, progress } });
     };
+    this.#takeBack = () => false;
     if (before) emit();
-    else stage.write([{ k: 'begun', id, at: stage.clocks.now(), operation }], emit);
+    else this.#takeBack = stage.write([{ k: 'begun', id, at: stage.clocks.now(), operation }], emit);
   }
 }

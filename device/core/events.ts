@@ -8,9 +8,17 @@ const TYPE =
   /^(bluetooth\.(connected|disconnected)|(call|custom)\.[A-Za-z0-9_.-]+|recording\.(saved|failed)|fileUpload\.(succeeded|failed))$/;
 const LONGEST_TYPE = 64;
 const MOST_DATA_BYTES = 32_768;
+const MOST_LEVELS = 32;
 /** Bytes of two ids at most. */
 const TWO_IDS = 256;
 const RANKS: readonly Importance[] = ['low', 'normal', 'high'];
+
+/** One level more than the bound ends the count, so that a cycle has an end as well. */
+function levelsOf(value: unknown, above = 0): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (above > MOST_LEVELS) return 1;
+  return 1 + Math.max(0, ...Object.values(value).map((one) => levelsOf(one, above + 1)));
+}
 
 /** An event that is not in the store yet. */
 type Candidate = StoredEvent & { id: string };
@@ -35,6 +43,7 @@ export class Events {
   add(type: string, data: object, importance: Importance): string | undefined {
     if (type.length > LONGEST_TYPE || !TYPE.test(type)) throw new Error(`${type.slice(0, 100)}: no type of an event.`);
     if (!isObject(data)) throw new Error('data: not an object.');
+    if (levelsOf(data) > MOST_LEVELS) throw new Error(`data: nested more than ${MOST_LEVELS} levels deep.`);
     const dataBytes = Buffer.byteLength(JSON.stringify(data));
     if (dataBytes > MOST_DATA_BYTES) throw new Error(`data: ${dataBytes} bytes; 32,768 are allowed.`);
     if (!RANKS.includes(importance)) throw new Error('importance: not low, normal or high.');

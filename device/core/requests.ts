@@ -22,7 +22,7 @@ export class Requests {
     if (!isObject(data)) throw new Error('data: not an object.');
     if (this.#waiting.size >= MOST_WAITING) throw new Error(`${MOST_WAITING} requests wait for their answers.`);
     const requestId = this.#newId();
-    this.#waiting.set(requestId, { type, data });
+    this.#waiting.set(requestId, { type, data: JSON.parse(JSON.stringify(data)) as object });
     if (this.#stage.isConnected) this.#publish(requestId);
     return requestId;
   }

@@ -94,10 +94,19 @@ export class Stage {
     }
   }
 
-  /** Calls `stored` as soon as the records are on the disk: now, or when the disk is good again. */
-  write(records: readonly DiskRecord[], stored: () => void): void {
-    this.#waiting.push({ records, stored });
+  /**
+   * Calls `stored` as soon as the records are on the disk: now, or when the disk is good again. The returned function takes
+   * them back; false: they are on the disk already.
+   */
+  write(records: readonly DiskRecord[], stored: () => void): () => boolean {
+    const waiting = { records, stored };
+    this.#waiting.push(waiting);
     if (this.#waiting.length === 1) this.#retryWaiting();
+    return () => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at >= 0) this.#waiting.splice(at, 1);
+      return at >= 0;
+    };
   }
 
   timePassed(): void {

@@ -34,7 +34,7 @@ function syncFolder(path: string): void {
 export class FileDisk implements Disk {
   readonly #path: string;
   readonly #unlock: () => void;
-  #handle: number;
+  #openHandle: number | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -42,7 +42,7 @@ export class FileDisk implements Disk {
     try {
       rmSync(`${path}.new`, { force: true });
       const isNew = !existsSync(path);
-      this.#handle = openSync(path, 'a+', 0o600);
+      this.#openHandle = openSync(path, 'a+', 0o600);
       if (isNew) syncFolder(path);
     } catch (error) {
       this.#unlock();
@@ -68,6 +68,7 @@ export class FileDisk implements Disk {
   }
 
   replace(bytes: Uint8Array): void {
+    const former = this.#handle;
     const fresh = openSync(`${this.#path}.new`, 'ax+', 0o600);
     try {
       writeAll(fresh, bytes);
@@ -78,13 +79,20 @@ export class FileDisk implements Disk {
       rmSync(`${this.#path}.new`, { force: true });
       throw error;
     }
-    closeSync(this.#handle); // from here on, the path is the new file
-    this.#handle = fresh;
+    closeSync(former); // from here on, the path is the new file
+    this.#openHandle = fresh;
     syncFolder(this.#path);
+  }
+
+  /** Afterwards the path, and the number of the handle, may be those of another device. */
+  get #handle(): number {
+    if (this.#openHandle === undefined) throw new Error('the device was stopped.');
+    return this.#openHandle;
   }
 
   close(): void {
     closeSync(this.#handle);
+    this.#openHandle = undefined;
     this.#unlock();
   }
 }

@@ -10,8 +10,10 @@ const REWRITE_ABOVE = 256 * 1024;
 const RECORDS_OF_A_LINE = 50;
 const NEW_LINE = 10;
 
-const lineOf = (records: readonly DiskRecord[]): Buffer => {
-  const json = Buffer.from(JSON.stringify(records));
+const lineOf = (records: readonly DiskRecord[]): Buffer => lineOfJson(JSON.stringify(records));
+
+const lineOfJson = (text: string): Buffer => {
+  const json = Buffer.from(text);
   return Buffer.concat([Buffer.from(`${crc32(json).toString(16).padStart(8, '0')} `), json, Buffer.of(NEW_LINE)]);
 };
 
@@ -74,7 +76,8 @@ export class Journal {
    * leaves none of them, and neither has the memory.
    */
   write(...records: readonly DiskRecord[]): void {
-    const line = lineOf(records);
+    const json = JSON.stringify(records);
+    const line = lineOfJson(json);
     if (this.#isTorn) {
       this.#disk.truncate(this.#size);
       this.#isTorn = false;
@@ -84,7 +87,8 @@ export class Journal {
     this.#disk.sync();
     this.#isTorn = false;
     this.#size += line.length;
-    for (const record of records) this.memory.apply(record);
+    // As a reload finds them: the maker may change his objects afterwards.
+    for (const record of JSON.parse(json) as DiskRecord[]) this.memory.apply(record);
     if (this.#size > this.#rewriteAt) this.#rewrite();
   }
 

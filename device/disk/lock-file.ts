@@ -1,10 +1,16 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 
-/** The start of a process, as Linux tells it, so that another process with the same number is not taken for it. */
+/**
+ * The start of a process, as Linux tells it, so that another process with the same number is not taken for it: the number of
+ * the boot, and the time since then, which alone may be the same after each boot.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
+    const [, state = '', ...others] = stat.slice(stat.lastIndexOf(')')).split(' ');
+    if (state === 'Z' || state === 'X') return 'ended'; // and nobody has asked for its end yet
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${others[18] ?? ''}-${boot}`;
   } catch {
     return '';
   }

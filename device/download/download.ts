@@ -8,6 +8,8 @@ const FIRST_PAUSE = 1000;
 const MOST_FRESH_URLS = 3;
 /** A server that sends nothing for so long is given up. */
 const STILL_MILLISECONDS = 60_000;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const MOST_REDIRECTS = 5;
 /** The URL is no good any more; object stores answer 403 when it has expired. */
 const NEEDS_FRESH_URL: readonly number[] = [401, 403, 404, 410];
 
@@ -55,6 +57,21 @@ function endOf(status: number): End | undefined {
   return status === 200 || status === 206 ? undefined : 'no answer';
 }
 
+/** Follows redirects, also to another host, because the SHA-256 is that of the command; never from https to http. */
+async function get(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  let at = new URL(url);
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await fetch(at, { headers, signal, redirect: 'manual' });
+    const to = REDIRECTS.includes(answer.status) ? answer.headers.get('location') : null;
+    if (to === null || redirects >= MOST_REDIRECTS) return answer;
+    await answer.body?.cancel();
+    const next = new URL(to, at);
+    if (at.protocol === 'https:' && next.protocol !== 'https:')
+      throw failed(`the server redirects to ${next.protocol}`);
+    at = next;
+  }
+}
+
 async function attempt(part: PartFile, url: string, { size }: WantedFile, parts: DownloadParts): Promise<End> {
   const still = new AbortController();
   const signal = AbortSignal.any([parts.signal, still.signal]);
@@ -63,7 +80,7 @@ async function attempt(part: PartFile, url: string, { size }: WantedFile, parts:
     const headers: Record<string, string> = { 'accept-encoding': 'identity' };
     if (part.bytes > 0) headers['range'] = `bytes=${part.bytes}-`;
     if (part.bytes > 0 && part.tag !== undefined) headers['if-range'] = part.tag;
-    const answer = await fetch(url, { headers, signal });
+    const answer = await get(url, headers, signal);
     const end = endOf(answer.status);
     if (end) await answer.body?.cancel();
     if (end) return end;
@@ -109,8 +126,8 @@ export async function download(path: string, wanted: WantedFile, parts: Download
     try {
       await fill(part, wanted, parts);
     } catch (error) {
-      // A wrong file is of no use; after any other failure it goes on where it ended.
-      if (error instanceof DeviceFailure) await part.remove();
+      // A wrong file is of no use, and one that fills the disk leaves no room for the answer. Otherwise it goes on later.
+      if (error instanceof DeviceFailure || isFull(error)) await part.remove();
       else await part.close();
       throw error;
     }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import type { Login } from '../connection/connection.ts';
 import { pause, type Timers } from '../connection/timers.ts';
 import type { LogLevel } from '../core/effects.ts';
@@ -7,6 +7,8 @@ import { type Certificate, post, type Reply } from './post.ts';
 import type { Store } from './stored-logins.ts';
 
 const HOUR = 3_600_000;
+/** However long the service wants it to wait. */
+const LONGEST_PAUSE = 24 * HOUR;
 const FIRST_PAUSE = 1000;
 const NONCE_BYTES = 24;
 
@@ -43,8 +45,18 @@ function nonceOf(store: Store): string {
 /** The login of an answer 201, with the key of its request. */
 export function loginOf({ body }: Reply, key: string | undefined): Login | undefined {
   const { credential, certificate } = body;
-  if (typeof certificate === 'string' && key !== undefined) return { certificate, key };
-  return typeof credential === 'string' ? { credential } : undefined;
+  if (typeof certificate === 'string' && key !== undefined)
+    return isOfKey(certificate, key) ? { certificate, key } : undefined;
+  return typeof credential === 'string' && credential !== '' ? { credential } : undefined;
+}
+
+/** A certificate that is none would be kept, and no login would succeed with it, after no restart. */
+function isOfKey(certificate: string, key: string): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -73,6 +85,7 @@ export async function enrol({ api, claim, wantsCertificate, ca }: Enrolment, par
     failures = reply?.status === 202 ? 0 : failures + 1;
     const usual = isRefused ? HOUR : Math.min(HOUR, FIRST_PAUSE * 2 ** Math.min(failures, 12));
     const wanted = reply?.retryAfter === undefined ? usual : Math.max(1000 * reply.retryAfter, isRefused ? HOUR : 0);
-    await pause(timers, wanted * (1 + random() / 4), signal);
+    // A timer of JavaScript that gets too many milliseconds ends at once.
+    await pause(timers, Math.min(wanted, LONGEST_PAUSE) * (1 + random() / 4), signal);
   }
 }

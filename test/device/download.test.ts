@@ -2,12 +2,15 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { once } from 'node:events';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecured } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { download } from '@lapel/device/download/download';
 import type { Position } from '@lapel/device/download/part-file';
 import { checkSignature, readKeys } from '@lapel/device/download/signature';
 import t, { type Test } from 'tap';
+import { createAuthority, skip } from '../broker/authority.ts';
 
 const MIB = 1024 * 1024;
 /** Milliseconds after which a server that stands still is given up. */
@@ -36,6 +39,11 @@ const refuse =
   (status: number): Answer =>
   (response) =>
     void response.writeHead(status).end();
+
+const redirect =
+  (url: string): Answer =>
+  (response) =>
+    void response.writeHead(302, { location: url }).end();
 
 /** A server with an answer for each request, the last one for all that follow, and a device that downloads from it. */
 async function startServer(t: Test, ...answers: Answer[]) {
@@ -77,7 +85,7 @@ async function startServer(t: Test, ...answers: Answer[]) {
         signal: stopped.signal,
       },
     );
-  return { get, path, stored, ranges, pauses, stopped, freshUrls: () => freshUrls };
+  return { get, url, path, stored, ranges, pauses, stopped, freshUrls: () => freshUrls };
 }
 
 t.test('a file is whole when the download ends, and no part of it is left beside it', async (t) => {
@@ -151,6 +159,33 @@ t.test('a URL that has expired is replaced by another, a few times', async (t) =
   const never = await startServer(t, refuse(403));
   await t.rejects(never.get(), { code: 'DOWNLOAD_FAILED', message: /none of its URLs/ });
   t.equal(never.freshUrls(), 3);
+});
+
+t.test('a redirect is followed, also from one host to another, but not for ever', async (t) => {
+  const elsewhere = await startServer(t, whole);
+  const { get, path, ranges } = await startServer(t, redirect(elsewhere.url));
+  await get();
+  t.ok(readFileSync(path).equals(FILE));
+  t.equal(ranges.length, 1);
+  const round = await startServer(t, (response) => redirect(round.url)(response, 0, {} as IncomingMessage));
+  await t.rejects(round.get(), { code: 'DOWNLOAD_FAILED', message: /nothing more/ });
+});
+
+t.test('a redirect from https to http is not followed', { skip }, async (t) => {
+  const plain = await startServer(t, whole);
+  const authority = createAuthority(t.testdir(), 'store');
+  const { certFile, keyFile } = authority.sign('store');
+  const secured = createSecured({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (_request, response) =>
+    response.writeHead(302, { location: plain.url }).end(),
+  ).listen(0, '127.0.0.1');
+  await once(secured, 'listening');
+  t.teardown(() => secured.close());
+  const url = `https://127.0.0.1:${(secured.address() as AddressInfo).port}/file`;
+  const trusted = getCACertificates('default');
+  setDefaultCACertificates([...trusted, readFileSync(authority.ca, 'utf8')]);
+  t.teardown(() => setDefaultCACertificates(trusted));
+  await t.rejects(plain.get({ url }), { code: 'DOWNLOAD_FAILED', message: /redirects to http:/ });
+  t.same(plain.ranges, [], 'nothing was asked over http');
 });
 
 t.test('a server that sends nothing is asked with longer and longer pauses, and given up', async (t) => {

@@ -43,6 +43,40 @@ function makerOf(t: Test) {
   };
 }
 
+/** A service that gives these answers, one after another, and the parts of a device that waits for nothing. */
+async function startAnswers(t: Test, answers: [number, object, Record<string, string>?][]) {
+  const asked: Record<string, unknown>[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (part) => (text += String(part)));
+    request.on('end', () => {
+      asked.push(JSON.parse(text));
+      const [status, body, headers] = answers.shift()!;
+      response.writeHead(status, headers).end(JSON.stringify(body));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const store = createStore();
+  const pauses: number[] = [];
+  const parts = {
+    deviceId: '490154203237518',
+    store,
+    timers: {
+      after(milliseconds: number, task: () => void) {
+        pauses.push(milliseconds);
+        setImmediate(task);
+        return () => {};
+      },
+    },
+    random: () => 0,
+    signal: new AbortController().signal,
+    log: () => {},
+  };
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { api, parts, pauses, asked, store };
+}
+
 t.test(
   'a device asks until it has its credential, with one nonce, and with the pauses that the answers want',
   async (t) => {
@@ -53,35 +87,7 @@ t.test(
       [403, {}],
       [201, { credential: 'the credential' }],
     ];
-    const asked: Record<string, unknown>[] = [];
-    const server = createServer((request, response) => {
-      let text = '';
-      request.on('data', (part) => (text += String(part)));
-      request.on('end', () => {
-        asked.push(JSON.parse(text));
-        const [status, body, headers] = answers.shift()!;
-        response.writeHead(status, headers).end(JSON.stringify(body));
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close());
-    const store = createStore();
-    const pauses: number[] = [];
-    const parts = {
-      deviceId: '490154203237518',
-      store,
-      timers: {
-        after(milliseconds: number, task: () => void) {
-          pauses.push(milliseconds);
-          setImmediate(task);
-          return () => {};
-        },
-      },
-      random: () => 0,
-      signal: new AbortController().signal,
-      log: () => {},
-    };
-    const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { api, parts, pauses, asked, store } = await startAnswers(t, answers);
     t.same(await enrol({ api, claim: { code: 'abc' } }, parts), { credential: 'the credential' });
     t.same(pauses, [2000, 7000, 9000, HOUR]);
     const nonce = store.setting('nonce');
@@ -89,6 +95,21 @@ t.test(
     t.same(asked, Array(5).fill({ deviceId: '490154203237518', code: 'abc', nonce }));
   },
 );
+
+t.test('an answer that makes no sense is no login, and the device asks again after a day at most', async (t) => {
+  const answers: [number, object, Record<string, string>?][] = [
+    [202, {}, { 'retry-after': '99999999999' }],
+    [201, { certificate: 'not a certificate' }],
+    [201, { certificate: 7 }],
+    [201, { credential: '' }],
+    [201, { credential: 'the credential' }],
+  ];
+  const { api, parts, pauses } = await startAnswers(t, answers);
+  const login = await enrol({ api, claim: { code: 'abc' }, wantsCertificate: true }, parts);
+  t.same(login, { credential: 'the credential' });
+  t.same(pauses.slice(0, 1), [DAY]);
+  t.equal(pauses.length, 4);
+});
 
 t.test(
   'a device from the factory enrols by the code of its batch, and forgets its nonce after its login',

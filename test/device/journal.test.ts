@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileDisk } from '@lapel/device/disk/file-disk';
 import { Journal } from '@lapel/device/disk/journal';
 import type { DiskRecord } from '@lapel/device/disk/records';
 import t from 'tap';
+import { until } from '../until.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 const BOUNDS = { leastAnswers: 1000, mostAnswers: 10_000 };
@@ -130,4 +132,30 @@ t.test('the lock of a process that has ended holds nobody off', async (t) => {
     writeFileSync(`${path}.lock`, text);
     t.doesNotThrow(() => new FileDisk(path).close(), JSON.stringify(text));
   }
+});
+
+t.test('the lock of a process that was killed, and whose end nobody has asked for, holds nobody off', async (t) => {
+  const path = join(t.testdir(), 'device');
+  const kills = "import { FileDisk } from '@lapel/device/disk/file-disk'; new FileDisk(process.argv[1]);";
+  const script = `${kills} process.kill(process.pid, 'SIGKILL');`;
+  const shell = '"$0" --input-type=module -e "$1" "$2" & echo $!; exec sleep 300';
+  const parent = spawn('sh', ['-c', shell, process.execPath, script, path]);
+  t.teardown(() => parent.kill('SIGKILL'));
+  const [pid] = (await once(parent.stdout, 'data')).map((chunk) => String(chunk).trim());
+  const stat = (): string => (existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : 'gone');
+  await until(() => / Z |gone/.test(stat()));
+  t.match(stat(), / Z /, 'it is still in the table of processes');
+  t.match(readFileSync(`${path}.lock`, 'utf8'), new RegExp(`^${pid} `));
+  new FileDisk(path).close();
+});
+
+t.test('the lock of a process of another boot holds nobody off, with the same number and time', async (t) => {
+  const path = join(t.testdir(), 'device');
+  const disk = new FileDisk(path);
+  const text = readFileSync(`${path}.lock`, 'utf8');
+  disk.close();
+  writeFileSync(`${path}.lock`, text);
+  t.throws(() => new FileDisk(path), /another device of this machine/);
+  writeFileSync(`${path}.lock`, text.replace(/-.*$/, '-another-boot'));
+  new FileDisk(path).close();
 });

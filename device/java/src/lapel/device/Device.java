@@ -7,8 +7,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -54,7 +57,13 @@ public final class Device {
         this.options = options;
         this.maker = maker;
         disk = new FileDisk(options.file);
-        thread = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "lapel-device"));
+        thread = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "lapel-device")) {
+            @Override
+            protected void afterExecute(Runnable task, Throwable thrown) {
+                super.afterExecute(task, thrown);
+                tellFaultOf((Future<?>) task);
+            }
+        };
         work = Executors.newSingleThreadExecutor(task -> new Thread(task, "lapel-device-command"));
         Ground ground = new Ground(
                 disk, options.bounds, options.clock, () -> UUID.randomUUID().toString(), () -> UUID.randomUUID().toString(), this::take);
@@ -65,6 +74,18 @@ public final class Device {
         } catch (IOException failure) {
             disk.close();
             throw failure;
+        }
+    }
+
+    /** The thread goes on after a fault, which nobody would hear of otherwise. */
+    private void tellFaultOf(Future<?> task) {
+        if (!task.isDone() || task.isCancelled()) return;
+        try {
+            task.get();
+        } catch (ExecutionException fault) {
+            log("error", "a fault of the library: " + fault.getCause());
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -81,19 +102,30 @@ public final class Device {
 
     /**
      * Ends the connection, and returns when the file is closed. A command that the maker carries out now is interrupted
-     * ({@link Thread#interrupt}), and comes again after the next start, as one that was interrupted.
+     * ({@link Thread#interrupt}), and comes again after the next start, as one that was interrupted. Afterwards nothing is
+     * stored any more.
      */
     public void stop() throws IOException, InterruptedException {
         isStopped = true;
-        later(link::stop, 0);
-        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        thread.shutdown();
-        work.shutdownNow();
-        thread.awaitTermination(PATIENCE_TO_STOP, TimeUnit.MILLISECONDS);
-        work.awaitTermination(PATIENCE_TO_STOP, TimeUnit.MILLISECONDS);
-        synchronized (lock) {
-            lock.notifyAll();
-            disk.close();
+        CountDownLatch hasEnded = new CountDownLatch(1);
+        later(() -> {
+            link.stop();
+            hasEnded.countDown();
+        }, 0);
+        try {
+            // In Java 8 a shutdown forgets the tasks that have not begun.
+            if (!thread.isShutdown()) hasEnded.await(PATIENCE_TO_STOP, TimeUnit.MILLISECONDS);
+            thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+            thread.shutdown();
+            work.shutdownNow();
+            thread.awaitTermination(PATIENCE_TO_STOP, TimeUnit.MILLISECONDS);
+            work.awaitTermination(PATIENCE_TO_STOP, TimeUnit.MILLISECONDS);
+        } finally {
+            // Also when a command stops the device, whose thread is interrupted here.
+            synchronized (lock) {
+                lock.notifyAll();
+                disk.close();
+            }
         }
     }
 
@@ -195,7 +227,7 @@ public final class Device {
     void log(String level, String text) {
         try {
             maker.onLog(level, text);
-        } catch (RuntimeException ofTheMaker) {
+        } catch (RuntimeException | Error ofTheMaker) {
             // There is no other place to tell it.
         }
     }
@@ -203,7 +235,7 @@ public final class Device {
     private void call(Runnable ofTheMaker) {
         try {
             ofTheMaker.run();
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) { // an Error is a class that is missing, as on another Android
             log("error", "the maker's method failed: " + failure);
         }
     }
@@ -219,10 +251,8 @@ public final class Device {
         });
         try {
             result = objectOf(maker.onCommand(command));
-        } catch (Exception thrown) {
+        } catch (Throwable thrown) { // with a command that never ends, none would begin any more
             failure = DeviceFailure.of(thrown);
-        } catch (StackOverflowError | OutOfMemoryError tooMuch) {
-            failure = DeviceFailure.of(tooMuch);
         }
         if (isStopped) return; // it comes again after the next start
         synchronized (lock) {

@@ -27,6 +27,8 @@ final class Download {
     private static final long LONGEST_PAUSE = 60_000;
     private static final long URL_PATIENCE = 60_000;
     private static final int CHUNK = 64 * 1024;
+    /** With fewer bytes the disk counts as full. */
+    private static final long LEAST_FREE = 64 * 1024;
 
     private final Device device;
     private final Command command;
@@ -65,23 +67,42 @@ final class Download {
         if (url == null || size < 0 || sha256 == null) {
             throw new DeviceFailure("INVALID_PARAMETERS", "the command has no url, size or sha256");
         }
-        if (!keys.isEmpty() && !isSigned()) {
+        // Firmware carries no signature of this kind: its maker checks it.
+        if (command.operation().equals("installSoftware") && !keys.isEmpty() && !isSigned()) {
             throw new DeviceFailure("SIGNATURE_REJECTED", "no trusted key has signed this version");
         }
         Map<String, Object> progress = Json.object(command.progress());
         long start = progress == null ? 0 : Math.max(0, Json.whole(progress.get("bytes")));
         entityTag = progress == null ? null : Json.text(progress.get("entityTag"));
         Path part = file.resolveSibling(file.getFileName() + ".part");
-        try (PartFile target = new PartFile(part, start)) {
-            long free = file.getParent().toFile().getUsableSpace();
-            if (free < size - target.bytes()) {
-                throw new DeviceFailure("STORAGE_FULL", "the file has " + size + " bytes, and " + free + " are free");
-            }
-            while (!isWhole(target)) oneTry(target);
-            target.sync();
+        try {
+            fill(part, start);
+        } catch (DeviceFailure failure) {
+            Files.deleteIfExists(part); // nobody goes on with it
+            throw failure;
         }
         Files.move(part, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         FileDisk.syncFolder(file);
+    }
+
+    private void fill(Path part, long start) throws DeviceFailure, IOException, InterruptedException {
+        try (PartFile target = new PartFile(part, start)) {
+            if (free() < size - target.bytes()) throw full();
+            while (!isWhole(target)) oneTry(target);
+            target.sync();
+        } catch (IOException failure) {
+            // Java does not say which one it is. A part that fills the disk would leave no room for the answer.
+            if (free() < LEAST_FREE) throw full();
+            throw failure;
+        }
+    }
+
+    private long free() {
+        return file.getParent().toFile().getUsableSpace();
+    }
+
+    private DeviceFailure full() {
+        return new DeviceFailure("STORAGE_FULL", "the file has " + size + " bytes, and " + free() + " are free");
     }
 
     /** "Software that is signed". */

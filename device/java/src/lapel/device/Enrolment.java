@@ -9,10 +9,13 @@ import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
+import java.security.PublicKey;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLSocketFactory;
@@ -53,7 +56,11 @@ public final class Enrolment {
      */
     public String credential(String code) throws DeviceFailure, IOException, InterruptedException {
         String stored = Json.text(state().get("credential"));
-        return stored == null ? enrolled(code, null, "credential") : stored;
+        try {
+            return stored == null ? enrolled(code, null, "credential") : stored;
+        } catch (GeneralSecurityException impossible) { // there is no key
+            throw new IllegalStateException(impossible);
+        }
     }
 
     /**
@@ -65,7 +72,7 @@ public final class Enrolment {
     public String certificate(String code, KeyPair keys)
             throws DeviceFailure, IOException, InterruptedException, GeneralSecurityException {
         String stored = Json.text(state().get("certificate"));
-        return stored == null ? enrolled(code, CertificationRequest.of(keys, device.deviceId()), "certificate") : stored;
+        return stored == null ? enrolled(code, keys, "certificate") : stored;
     }
 
     /**
@@ -80,6 +87,7 @@ public final class Enrolment {
         Map<String, Object> body =
                 Json.of("deviceId", device.deviceId(), "csr", CertificationRequest.of(keys, device.deviceId()));
         String next = ask("/v1/enrolments/renewals", body, shown, "certificate");
+        checkCertificate(next, keys);
         keep("next", next);
         return next;
     }
@@ -112,13 +120,27 @@ public final class Enrolment {
         device.set(SETTING, state);
     }
 
-    private String enrolled(String code, String csr, String member) throws DeviceFailure, IOException, InterruptedException {
+    private String enrolled(String code, KeyPair keys, String member)
+            throws DeviceFailure, IOException, InterruptedException, GeneralSecurityException {
         if (state().get("nonce") == null) keep("nonce", newNonce()); // before the first request, so that it can ask again
         Map<String, Object> body = Json.of("deviceId", device.deviceId(), "code", code, "nonce", state().get("nonce"));
-        if (csr != null) body.put("csr", csr);
+        if (keys != null) body.put("csr", CertificationRequest.of(keys, device.deviceId()));
         String got = ask("/v1/enrolments", body, tls, member);
+        if (keys != null) checkCertificate(got, keys);
         keep(member, got);
         return got;
+    }
+
+    /** One that is none, or is for another key, would be kept, and no login would succeed with it, after no restart. */
+    private static void checkCertificate(String pem, KeyPair keys) throws DeviceFailure {
+        boolean isOfKey;
+        try {
+            PublicKey its = Tls.certificates(pem).iterator().next().getPublicKey();
+            isOfKey = Arrays.equals(its.getEncoded(), keys.getPublic().getEncoded());
+        } catch (GeneralSecurityException | NoSuchElementException none) {
+            isOfKey = false;
+        }
+        if (!isOfKey) throw new DeviceFailure("INVALID_ANSWER", "the service has not given a certificate for the key");
     }
 
     private static String newNonce() {
@@ -139,7 +161,7 @@ public final class Enrolment {
             }
             if (answer != null && answer.status == 201) {
                 String got = answer.body == null ? null : Json.text(answer.body.get(member));
-                if (got != null) return got;
+                if (got != null && !got.isEmpty()) return got;
                 throw new DeviceFailure("INVALID_ANSWER", "the service has not given a " + member);
             }
             if (answer != null && answer.status == 400) throw new DeviceFailure("INVALID_PARAMETERS", answer.text);

@@ -3,8 +3,8 @@ package lapel.device;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +21,9 @@ final class Events {
     private static final String NOTICE = "custom.eventsDropped";
 
     private final Ground ground;
-    private final Set<String> onTheWay = new LinkedHashSet<>();
+    /** Sent on this connection, with or without a PUBACK. */
+    private final Set<String> sent = new HashSet<>();
+    private final Set<String> onTheWay = new HashSet<>();
 
     Events(Ground ground) {
         this.ground = ground;
@@ -121,6 +123,7 @@ final class Events {
     }
 
     void connected() {
+        sent.clear();
         onTheWay.clear();
         List<Map<String, Object>> records = new ArrayList<>();
         addNotice(records);
@@ -132,17 +135,21 @@ final class Events {
         sendNext();
     }
 
+    /** When the disk fails the event is sent again at the next login, with the same eventId. */
     void confirmed(String id) {
-        if (ground.memory.events.containsKey(id) && ground.stores(Json.of("k", "told", "id", id))) onTheWay.remove(id);
+        onTheWay.remove(id);
+        if (ground.memory.events.containsKey(id)) ground.stores(Json.of("k", "told", "id", id));
         sendNext();
     }
 
     private void sendNext() {
         if (!ground.isConnected) return;
-        onTheWay.retainAll(ground.memory.events.keySet());
+        sent.retainAll(ground.memory.events.keySet());
         for (Map.Entry<String, Memory.Event> one : ground.memory.events.entrySet()) {
             if (onTheWay.size() >= ground.bounds.mostOnTheWay) return;
-            if (onTheWay.add(one.getKey())) ground.publish("events", one.getValue().message, one.getKey());
+            if (!sent.add(one.getKey())) continue;
+            onTheWay.add(one.getKey());
+            ground.publish("events", one.getValue().message, one.getKey());
         }
     }
 }

@@ -21,6 +21,8 @@ public final class FileDisk implements Disk, Closeable {
     private final Path fresh;
     private final FileChannel locked;
     private FileChannel channel;
+    /** Then the file may belong to another device, which must not lose what it wrote. */
+    private boolean isClosed;
 
     /**
      * Opens the file, or makes it.
@@ -66,7 +68,12 @@ public final class FileDisk implements Disk, Closeable {
 
     @Override
     public void append(byte[] bytes) throws IOException {
+        checkOpen();
         writeAll(channel, bytes);
+    }
+
+    private void checkOpen() throws IOException {
+        if (isClosed) throw new IOException("the device was stopped");
     }
 
     private static void writeAll(FileChannel channel, byte[] bytes) throws IOException {
@@ -76,17 +83,20 @@ public final class FileDisk implements Disk, Closeable {
 
     @Override
     public void sync() throws IOException {
+        checkOpen();
         channel.force(true);
     }
 
     @Override
     public void truncate(long bytes) throws IOException {
+        checkOpen();
         channel.truncate(bytes);
         channel.position(bytes);
     }
 
     @Override
     public void replace(byte[] bytes) throws IOException {
+        checkOpen();
         try (FileChannel other = FileChannel.open(
                 fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
             writeAll(other, bytes);
@@ -108,6 +118,7 @@ public final class FileDisk implements Disk, Closeable {
     /** Lets another process have the file. */
     @Override
     public void close() throws IOException {
+        isClosed = true;
         channel.close();
         locked.close();
     }

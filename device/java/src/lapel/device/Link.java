@@ -53,7 +53,20 @@ final class Link {
     void connect() {
         if (isStopped) return;
         int number = ++attempt;
-        transport.connect(new Transport.Listener() {
+        use(() -> transport.connect(listener(number)));
+    }
+
+    /** A transport that fails has lost its connection: otherwise the device would never come back. */
+    private void use(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException | Error fault) {
+            lost("the transport failed: " + fault);
+        }
+    }
+
+    private Transport.Listener listener(int number) {
+        return new Transport.Listener() {
             @Override
             public void connected(String over) {
                 later(number, () -> opened(over));
@@ -66,12 +79,14 @@ final class Link {
 
             @Override
             public void lost(String reason) {
-                later(number, () -> {
-                    inputs.log("info", "no connection: " + reason);
-                    ended();
-                });
+                later(number, () -> Link.this.lost(reason));
             }
-        });
+        };
+    }
+
+    private void lost(String reason) {
+        inputs.log("info", "no connection: " + reason);
+        ended();
     }
 
     private void later(int number, Runnable input) {
@@ -109,7 +124,11 @@ final class Link {
         attempt++;
         isOpen = false;
         accepts.clear();
-        transport.close();
+        try {
+            transport.close();
+        } catch (RuntimeException | Error fault) {
+            inputs.log("error", "the transport could not be closed: " + fault);
+        }
     }
 
     /** Ends the connection, and connects again. */
@@ -126,19 +145,20 @@ final class Link {
 
     void accept() {
         Runnable accept = accepts.poll();
-        if (accept != null) accept.run();
+        if (accept != null) use(accept);
     }
 
     void subscribe() {
         List<String> topics = new ArrayList<>();
         for (String topic : TOPICS) topics.add(prefix + topic);
-        if (isOpen) transport.subscribe(topics);
+        if (isOpen) use(() -> transport.subscribe(topics));
     }
 
     void publish(String topic, Map<String, Object> message, String token) {
         if (!isOpen) return;
         int number = attempt;
         byte[] payload = Json.write(message).getBytes(StandardCharsets.UTF_8);
-        transport.publish(prefix + topic, payload, () -> later(number, () -> inputs.confirmed(topic, token)));
+        Runnable confirmed = () -> later(number, () -> inputs.confirmed(topic, token));
+        use(() -> transport.publish(prefix + topic, payload, confirmed));
     }
 }

@@ -38,6 +38,7 @@ public final class SocketTransport implements Transport {
     private final String host;
     private final int port;
     private final String deviceId;
+    private final int silence;
     private Login present;
     /** Another credential or certificate, until a login has shown whether it is good. */
     private Login next;
@@ -67,6 +68,11 @@ public final class SocketTransport implements Transport {
      * @param tls the trust, and perhaps the certificate, for TLS; null without TLS
      */
     public SocketTransport(String host, int port, String deviceId, String credential, SSLSocketFactory tls) {
+        this(host, port, deviceId, credential, tls, SILENCE);
+    }
+
+    SocketTransport(String host, int port, String deviceId, String credential, SSLSocketFactory tls, int silence) {
+        this.silence = silence;
         this.host = host;
         this.port = port;
         this.deviceId = deviceId;
@@ -149,7 +155,7 @@ public final class SocketTransport implements Transport {
                 while (take(in)) continue;
             } catch (IOException failure) {
                 reason = failure.getMessage() == null ? failure.toString() : failure.getMessage();
-            } catch (RuntimeException failure) { // of a TLS provider
+            } catch (RuntimeException | Error failure) { // of a TLS provider, or no memory is left
                 reason = failure.toString();
             }
             shut();
@@ -159,7 +165,7 @@ public final class SocketTransport implements Transport {
         private void open() throws IOException {
             plain.setTcpNoDelay(true);
             plain.connect(new InetSocketAddress(host, port), CONNECT_TIMEOUT);
-            plain.setSoTimeout(SILENCE);
+            plain.setSoTimeout(silence);
             if (login.tls == null) return;
             SSLSocket secured = (SSLSocket) login.tls.createSocket(plain, host, port, true);
             SSLParameters parameters = secured.getSSLParameters();
@@ -303,8 +309,8 @@ public final class SocketTransport implements Transport {
 
         private void shut() {
             try {
+                plain.close(); // first: TLS waits for a writer that waits for the network
                 socket.close();
-                plain.close();
             } catch (IOException closed) {
                 // It is closed all the same.
             }
