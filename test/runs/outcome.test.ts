@@ -49,6 +49,7 @@ t.test('a process that ended early is a failure', async (t) => {
   t.same(failures('ok 1 - begun\nBail out! no disk\n'), ['Bail out! no disk']);
   for (const early of ['', 'ok 1 - begun\n', '# Subtest: cut\n    ok 1 - begun\n'])
     t.same(failures(early), ['the process ended before its tests']);
+  t.same(failures('not ok 1 - fails\nok 2 - begun\n'), ['fails', 'the process ended before its tests']);
 });
 
 t.test('tests that hang are named, also beside others and late in a process, and the others go on', async (t) => {
