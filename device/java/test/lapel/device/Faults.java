@@ -309,7 +309,7 @@ final class Faults {
     /** The service takes the login, and then reads nothing any more. */
     private void deaf(int port) throws Exception {
         String trusted = new String(Files.readAllBytes(ca), StandardCharsets.UTF_8);
-        SocketTransport transport = new SocketTransport("127.0.0.1", port, "1", "x", Tls.trusting(trusted), 1_000);
+        SocketTransport transport = new SocketTransport("127.0.0.1", port, "1", "x", Tls.trusting(trusted), 8_000); // a busy machine is slow
         BlockingQueue<String> told = new LinkedBlockingQueue<>();
         transport.connect(new Transport.Listener() {
             @Override
@@ -332,7 +332,7 @@ final class Faults {
         });
         writer.setDaemon(true);
         writer.start();
-        String next = told.poll(30, TimeUnit.SECONDS);
+        String next = told.poll(90, TimeUnit.SECONDS);
         equal(String.valueOf(next), "lost");
     }
 
