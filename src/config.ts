@@ -58,6 +58,7 @@ export interface Config {
     /** The most connections of one address that have not logged in; null means the default of the broker. */
     addressLogins: number | null;
     loginSeconds: number;
+    /** Messages per second for each device. */
     messageRate: number;
     /** Whether MQTT 5 is spoken. */
     speaksFive: boolean;

@@ -31,6 +31,10 @@ export const REFUSES = 0x80;
 
 /** The reason code of a message above the rate, and the pause before it is sent again, as another message. */
 export const TOO_MANY = 0x97;
+/** How long a disconnect waits for acknowledgements, and then for the service to close the socket. */
+export const FAREWELL_MILLISECONDS = 2000;
+/** From opening the socket until connected and subscribed. */
+export const OPENING_MILLISECONDS = 30_000;
 export const AGAIN_MILLISECONDS = 1000;
 
 /** The MQTT connection of one device. It never reconnects by itself. */

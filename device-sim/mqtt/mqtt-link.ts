@@ -4,11 +4,13 @@ import { degraded } from './degraded-wire.ts';
 import { keepAliveSeconds } from './keep-alive.ts';
 import {
   AGAIN_MILLISECONDS,
+  FAREWELL_MILLISECONDS,
   isRefusal,
   KEPT_SESSION,
   LISTENING,
   type Link,
   type LinkOptions,
+  OPENING_MILLISECONDS,
   REFUSES,
   Refused,
   returnCodeOf,
@@ -18,10 +20,6 @@ import { Outbox, type Outgoing } from './outbox.ts';
 import { type Level, packetBytes, type Rest, readPackets } from './packets.ts';
 import { type Wire, type WireEnd, wireTo } from './wire.ts';
 
-/** How long a disconnect waits for acknowledgements, and then for the service to close the socket. */
-const FAREWELL_MILLISECONDS = 2000;
-/** From opening the socket until connected and subscribed. */
-const OPENING_MILLISECONDS = 30_000;
 /** The most messages that there are identifiers for. */
 const UNBOUNDED = 65_535;
 /** The part of the keep-alive after which a device pings. If nothing arrives between two pings, the connection is dead. */

@@ -3,18 +3,17 @@ import { Addresses } from './addresses.ts';
 import { keepAliveSeconds } from './keep-alive.ts';
 import {
   AGAIN_MILLISECONDS,
+  FAREWELL_MILLISECONDS,
   KEPT_SESSION,
   LISTENING,
   type Link,
   type LinkOptions,
+  OPENING_MILLISECONDS,
   REFUSES,
   Refused,
   returnCodeOf,
   TOO_MANY,
 } from './link.ts';
-
-const FAREWELL_MILLISECONDS = 2000;
-const OPENING_MILLISECONDS = 30_000;
 
 interface Outgoing {
   readonly topic: string;

@@ -66,8 +66,17 @@ export function createDelayedWills({ database, clock, log, isOneOfMany, leads, c
     if (unstored.get(deviceId) === one) unstored.delete(deviceId);
   }
 
+  /** One that cannot be stored holds up no other. */
+  async function tryToStore(one: Ending & { at: number }): Promise<void> {
+    await store(one).catch((err: unknown) => {
+      if (!isDatabaseAway(err))
+        log.warn({ err, deviceId: one.deviceId }, 'the end of a session could not be stored; trying again');
+      arm(AGAIN_MS);
+    });
+  }
+
   async function look(): Promise<void> {
-    for (const one of unstored.values()) await store(one);
+    for (const one of unstored.values()) await tryToStore(one);
     if (isOneOfMany) arm(AGAIN_MS);
     if (!leads()) return;
     for (let page = PAGE; page === PAGE && !stopped; ) {
@@ -94,7 +103,7 @@ export function createDelayedWills({ database, clock, log, isOneOfMany, leads, c
       work.begun();
       void look()
         .catch((err: unknown) => {
-          log.warn({ err }, 'the ends of sessions could not be stored, or their wills be read; trying again');
+          log.warn({ err }, 'the wills that are due could not be read or carried out; trying again');
           arm(AGAIN_MS);
         })
         .finally(work.ended);
@@ -108,16 +117,12 @@ export function createDelayedWills({ database, clock, log, isOneOfMany, leads, c
       const one = { ...ending, at: clock.now() };
       unstored.set(ending.deviceId, one);
       work.begun();
-      await store(one).catch((err: unknown) => {
-        if (!isDatabaseAway(err))
-          log.warn({ err, deviceId: one.deviceId }, 'the end of a session could not be stored; trying again');
-        arm(AGAIN_MS);
-      });
+      await tryToStore(one);
       work.ended();
       if (one.willSeconds !== null) arm(one.willSeconds * 1000);
     },
 
-    /** Called when a device has logged in: an end that is not stored yet is one of before. */
+    /** Called when a device has its session again: an end that is not stored yet is one of before. */
     isBack: (deviceId: string): void => void unstored.delete(deviceId),
 
     async start(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Contracts } from '@lapel/schemas/contracts/contracts';
+import type { Config } from '../../config.ts';
 import type { Proof } from '../../core/devices/login-proof.ts';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
 import type { ResponseLink } from '../../core/requests/response-sender.ts';
@@ -17,8 +18,8 @@ import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { Handlers } from './inbound.ts';
 
-/** The parts of the service that the broker needs. */
-export interface BrokerParts {
+/** The settings of the broker, and the parts of the service that it needs. */
+export interface BrokerParts extends Omit<Config['mqtt'], 'host' | 'port'> {
   sessions: Sessions;
   clock: Clock;
   ids: Ids;
@@ -52,17 +53,6 @@ export interface BrokerParts {
   delayedWills: Pick<DelayedWills, 'ended' | 'isBack'>;
   /** The number of commands that callers create per second at present. */
   commands(): number;
-  maxConnections: number;
-  /** The setting LAPEL_MQTT_ADDRESS_LOGINS; null when it is not set. */
-  addressLogins: number | null;
-  /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
-  loginSeconds: number;
-  /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
-  messageRate: number;
-  /** The setting LAPEL_MQTT_5. */
-  speaksFive: boolean;
-  /** The setting LAPEL_DEVICE_CERTIFICATES. */
-  deviceCertificates: boolean;
   /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
   gateOf?(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
   /** The proxies in front of the listeners; undefined when none is trusted. */

@@ -99,7 +99,11 @@ export async function createBroker(parts: BrokerParts) {
     metrics,
     authenticate,
     certificateOf: (client) => devices.originOf(client)?.certificate,
-    openSession: (client, standing) => persistence.openSession(client.id, termsOf(client), standing),
+    async openSession(client, standing) {
+      const found = await persistence.openSession(client.id, termsOf(client), standing);
+      if (found === 'good') parts.delayedWills.isBack(client.id);
+      return found;
+    },
     enter: takeover && epochs.enter,
     turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
     ending: (client, reason) => devices.because(client, reason),
@@ -208,10 +212,7 @@ export async function createBroker(parts: BrokerParts) {
     devices,
     openLinks,
     deaf,
-    ready(client) {
-      parts.delayedWills.isBack(client.id);
-      front.ready(client);
-    },
+    ready: front.ready,
     left(client) {
       if ((registeredClient(broker, client.id) ?? client) === client) front.left(client);
     },

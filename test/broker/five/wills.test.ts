@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap';
+import { createLog } from '../../../src/runtime/log.ts';
 import { onBoth } from '../../database/kinds.ts';
 import { NO_POSTGRES } from '../../postgres/databases.ts';
+import { until } from '../../until.ts';
 import { WIFI, type World } from '../../world.ts';
 import { startFive } from './world.ts';
 
@@ -75,7 +77,18 @@ t.test('wills', async (t) => {
 });
 
 onBoth(t, async (t, database) => {
-  const { world, tenant, connect, login, failed, goesOn } = await startWills(t, { database });
+  const warnings: string[] = [];
+  const destination = { write: (line: string) => warnings.push(line) } as unknown as NodeJS.WritableStream;
+  const log = createLog({ level: 'warn', destination });
+  const { world, tenant, connect, login, failed, goesOn } = await startWills(t, { database, log });
+  /** Ends a connection whose end cannot be stored. Resolves to the function that mends the database. */
+  async function dropUnstored({ drop }: Awaited<ReturnType<typeof connect>>['link']): Promise<() => Promise<void>> {
+    const mend = await (await world.raw()).breakWrites('UPDATE ON wills');
+    const before = warnings.length;
+    await drop();
+    await until(() => warnings.length > before);
+    return mend;
+  }
 
   await t.test('[MQTT-3.1.2-8] a will with a delay is carried out when the delay has passed', async (t) => {
     for (const leave of ['drop', 'disconnect'] as const) {
@@ -121,6 +134,28 @@ onBoth(t, async (t, database) => {
     changed.link.send({ cmd: 'disconnect', reasonCode: 4, properties: { sessionExpiryInterval: 0 } });
     await changed.link.closed;
     await failed(t, changed.transactionId);
+  });
+
+  await t.test('an end that cannot be stored is stored later', async (t) => {
+    const { link, transactionId } = await connect(DELAYED, KEPT);
+    const mend = await dropUnstored(link);
+    await pass(world, 90);
+    await goesOn(t, transactionId);
+    await mend();
+    await pass(world, 30);
+    await failed(t, transactionId);
+  });
+
+  await t.test('and not when the device is back before', async (t) => {
+    const first = await connect(DELAYED, KEPT);
+    const mend = await dropUnstored(first.link);
+    await mend();
+    const second = await connect(DELAYED, KEPT);
+    await pass(world, 120);
+    await goesOn(t, first.transactionId);
+    await goesOn(t, second.transactionId);
+    second.link.send({ cmd: 'disconnect', reasonCode: 0 });
+    await second.link.closed;
   });
 
   await t.test('its delay holds over a restart of the service', async (t) => {
