@@ -6,12 +6,15 @@ import type { Command } from '../line/command.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 import { oneLine } from '../show/plain-text.ts';
+import { exportAdministration } from './export/administration-file.ts';
 import { exportEndpoints, exportSettings } from './export/application-files.ts';
 import { editorSchemaText } from './export/editor-schema.ts';
+import { exportRollouts } from './export/rollout-files.ts';
+import { exportPackages } from './export/software-files.ts';
 import { type ExportedFile, SCHEMA_FILE, yamlOf } from './export/write-yaml.ts';
 import { ACCOUNT_OPTIONS, FOLDER } from './files-options.ts';
 
-const EXPORTS = [exportSettings, exportEndpoints];
+const EXPORTS = [exportSettings, exportEndpoints, exportPackages, exportRollouts];
 
 export const exportFiles: Command = {
   name: 'export',
@@ -36,7 +39,7 @@ lapel.schema.json, with which editors complete and check the files. lapel plan i
       for (const make of EXPORTS) files.push(await make(application));
     }
     if (!given.flag('schema') && (given.flag('admin') || given.flag('only-admin')))
-      await openAdministration(given, terminal);
+      files.push(await exportAdministration(await openAdministration(given, terminal)));
     const texts = [
       ...files.map((file) => ({ name: file.name, text: yamlOf(file), notes: file.notes })),
       { name: SCHEMA_FILE, text: editorSchemaText(), notes: [] },

@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { type Run, run } from '../cli/run.ts';
@@ -39,7 +40,10 @@ export interface PlanRun {
 export async function standOf(t: Test): Promise<Stand> {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
-  return standIn(t.testdir(), world, tenant);
+  // The data of the service are in the folder of the test, which a second call of t.testdir() would empty.
+  const folder = mkdtempSync(join(tmpdir(), 'lapel-files-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return standIn(folder, world, tenant);
 }
 
 export function standIn(folder: string, world: World, tenant: Tenant): Stand {

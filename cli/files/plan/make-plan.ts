@@ -1,8 +1,13 @@
 import type { Administration, Application } from '../../account/access.ts';
 import { Failure } from '../../show/failure.ts';
 import type { Terminal } from '../../show/terminal.ts';
+import { planDevelopers } from '../kinds/developers.ts';
 import { planEndpoints } from '../kinds/endpoints.ts';
+import { planPackages } from '../kinds/packages.ts';
+import { planPeople } from '../kinds/people.ts';
+import { planRollouts } from '../kinds/rollouts.ts';
 import { planSettings } from '../kinds/settings.ts';
+import { planTags } from '../kinds/tags.ts';
 import type { Configuration } from '../read/configuration.ts';
 import type { ApplicationContext } from './context.ts';
 import { type Finding, type Plan, planOf } from './plan.ts';
@@ -24,7 +29,13 @@ export function needsOf(all: Configuration): { application: boolean; administrat
 }
 
 /** In the order of dependency: an object is made before those that need it. */
-const OF_APPLICATION: readonly ((context: ApplicationContext) => Promise<Finding[]>)[] = [planSettings, planEndpoints];
+const OF_APPLICATION: readonly ((context: ApplicationContext) => Promise<Finding[]>)[] = [
+  planSettings,
+  planEndpoints,
+  planPackages,
+  planTags,
+  planRollouts,
+];
 
 /** Compares a configuration with what is there. Reads only. Throws a Failure. */
 export async function makePlan(
@@ -33,7 +44,10 @@ export async function makePlan(
   terminal: Terminal,
 ): Promise<Plan> {
   const findings: Finding[] = [];
-  void administration;
+  if (administration) {
+    findings.push(...(await planDevelopers({ administration, configuration })));
+    findings.push(...(await planPeople({ administration, configuration })));
+  }
   if (application) {
     const named = configuration.application;
     if (named !== undefined && named !== application.applicationId)
