@@ -40,13 +40,19 @@ export interface PlanRun {
 export async function standOf(t: Test): Promise<Stand> {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
-  // The data of the service are in the folder of the test, which a second call of t.testdir() would empty.
-  const folder = mkdtempSync(join(tmpdir(), 'lapel-files-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
-  return standIn(folder, world, tenant);
+  return standIn(t, world, tenant);
 }
 
-export function standIn(folder: string, world: World, tenant: Tenant): Stand {
+/** The data of the service are in the folder of the test, which a second call of t.testdir() would empty. */
+function newFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lapel-files-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A folder of files for a tenant of a world. */
+export function standIn(t: Test, world: World, tenant: Tenant): Stand {
+  const folder = newFolder(t);
   const env: Record<string, string> = {
     LAPEL_APPLICATION: tenant.applicationId,
     LAPEL_APPLICATION_SECRET: tenant.secret,

@@ -25,7 +25,7 @@ ${more}`,
     t.equal(code, 3);
     t.match(
       stdout,
-      /change {2}tags canary ring .*\n {10}ring: 3 of 3 matching devices -> canary\n {10}\(3 devices match, 3 are changed\)/,
+      /change {2}tags canary ring .*\n {10}ring: 3 of 3 matching devices -> canary\n {10}\(devices that match: 3; devices that are changed: 3\)/,
     );
     t.match(await tagsOf(one), { ring: 'late' });
   });
@@ -36,7 +36,7 @@ ${more}`,
       {
         changes: [
           { field: 'ring', before: '3 of 3 matching devices', after: 'canary' },
-          { field: 'ring', before: '1 devices that do not match', after: 'no tag' },
+          { field: 'ring', before: '1 of the devices that do not match', after: 'no tag' },
         ],
       },
     ]);

@@ -61,7 +61,7 @@ function creation(calls: AdminCalls, { entry, developerId }: { entry: Entry<Want
     resource: `/developers/${developerId}/applications`,
     async carryOut(): Promise<void> {
       if (await calls.find(`read the application ${applicationId}`, 'readApplication', { applicationId }))
-        throw new Conflict(`application ${applicationId}`, 'was made after the plan had read the applications');
+        throw new Conflict('it was made after the plan had read the applications');
       await secret.receive(async () => (await create()).secret);
     },
   } as const;
@@ -104,7 +104,7 @@ async function lostSecret(calls: AdminCalls, entry: Entry<Wanted>): Promise<Find
     notes: ['an apply was interrupted before it had written the secret'],
     seen,
     resource: `${resourceOf(entry)}/secret`,
-    carryOut: () => changeRead(`the secret of ${applicationId}`, { seen, read, change: () => secret.receive(replace) }),
+    carryOut: () => changeRead({ seen, read, change: () => secret.receive(replace) }),
   } as const;
   return [{ step }];
 }
@@ -129,7 +129,7 @@ function authentication(
     seen: present,
     resource: resourceOf(entry),
     carryOut: () =>
-      changeRead(`application ${applicationId}`, {
+      changeRead({
         seen: present,
         read,
         change: () => calls.call(what, 'updateApplication', { applicationId, body: { authentication: wanted } }),
@@ -151,7 +151,7 @@ function removal(calls: AdminCalls, { entry, row }: { entry: Entry<Wanted>; row:
     seen,
     resource: resourceOf(entry),
     carryOut: () =>
-      changeRead(`application ${applicationId}`, {
+      changeRead({
         seen,
         read: async () =>
           stateOf((await rowsOf(calls, row.developerId)).find((one) => one.applicationId === applicationId)),

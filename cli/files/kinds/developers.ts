@@ -51,7 +51,7 @@ function creation(calls: AdminCalls, entry: DeveloperEntry): Finding[] {
     resource: '/developers',
     async carryOut(): Promise<void> {
       if (await calls.find(`read the developer ${developerId}`, 'readDeveloper', { developerId }))
-        throw new Conflict(`developer ${developerId}`, 'was made after the plan had read the developers');
+        throw new Conflict('it was made after the plan had read the developers');
       const body = { ...pick(entry.value, NEW), name };
       await calls.call(`make the developer ${developerId}`, 'createDeveloper', { body });
     },
@@ -83,7 +83,7 @@ function change(calls: AdminCalls, { entry, answer, tag }: Found): Finding[] {
     notes: [],
     seen: String(tag),
     resource: `/developers/${developerId}`,
-    carryOut: () => changeSeen(`developer ${developerId}`, update, isDone),
+    carryOut: () => changeSeen(update, isDone),
   } as const;
   return [{ step }];
 }
@@ -108,7 +108,7 @@ async function removal(calls: AdminCalls, { entry, answer, tag }: Found): Promis
     seen: String(tag),
     resource: `/developers/${developerId}`,
     carryOut: () =>
-      changeRead(`developer ${developerId}`, {
+      changeRead({
         seen: String(tag),
         read: async () =>
           String((await calls.find(`read the developer ${developerId}`, 'readDeveloper', { developerId }))?.tag),

@@ -72,7 +72,7 @@ async function removal(application: Application, found: Present, entry?: Entry<W
     notes: [entry ? 'the file says absent' : 'the list of endpoints is exclusive'],
     seen: String(tag),
     resource: `/endpoints/${endpointId}`,
-    carryOut: () => changeSeen(`endpoint ${nameOf(found)}`, remove, isDone),
+    carryOut: () => changeSeen(remove, isDone),
   } as const;
   return { step };
 }
@@ -102,7 +102,7 @@ function creation(application: Application, entry: Entry<Wanted>): Finding[] {
     async carryOut(): Promise<void> {
       // The service has no key for this call, so a repetition would make a second endpoint of this description.
       if (meant(await listOf(application), value).length > 0)
-        throw new Conflict(`endpoint ${about.name}`, 'was made after the plan had read the endpoints');
+        throw new Conflict('it was made after the plan had read the endpoints');
       if (secret) await secret.receive(async () => String((await create()).secret));
       else await create();
     },
@@ -142,7 +142,7 @@ async function change(
     notes: [],
     seen: String(tag),
     resource: `/endpoints/${endpointId}`,
-    carryOut: () => changeSeen(`endpoint ${about.name}`, update, isDone),
+    carryOut: () => changeSeen(update, isDone),
   } as const;
   return [...ofSecret, { step }];
 }
@@ -184,7 +184,7 @@ function secretChange(
     seen,
     resource: `/endpoints/${endpointId}/secret`,
     async carryOut(): Promise<void> {
-      if (stateOf((await readOf(application, answer)).answer) !== seen) throw new Conflict(`endpoint ${about.name}`);
+      if (stateOf((await readOf(application, answer)).answer) !== seen) throw new Conflict();
       if (secret) await secret.receive(async () => String((await issue()).secret));
       else await issue();
     },

@@ -132,7 +132,7 @@ function stepOf(
     resource: '/enrolment-batches',
     async carryOut(): Promise<void> {
       const now = (await batchesOf(calls, developerId)).filter(({ name }) => name === entry.value.name);
-      if (openOf(now) !== seen) throw new Conflict(`enrolment batch ${about.name}`);
+      if (openOf(now) !== seen) throw new Conflict();
       for (const { batchId } of now.filter(isOpen))
         await calls.call(`revoke the enrolment batch ${about.name}`, 'revokeEnrolmentBatch', { batchId });
       await make?.();

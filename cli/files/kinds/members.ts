@@ -25,7 +25,7 @@ const membersOf = async (calls: AdminCalls, developerId: string): Promise<Presen
   (await calls.call(`list the people of ${developerId}`, 'listMembers', { developerId })).members;
 
 const stateOf = (found: readonly Present[]): string =>
-  digestOf(found.map(({ memberId, role }) => [memberId, role]).sort());
+  digestOf(found.map(({ memberId, role }) => `${memberId} ${role}`).sort());
 
 /** Compares the people of a developer. */
 export async function planMembers(
@@ -108,7 +108,7 @@ function change(
     resource: `/developers/${developerId}/members`,
     async carryOut(): Promise<void> {
       const now = (await membersOf(calls, developerId)).filter(({ name }) => name === entry.value.name);
-      if (stateOf(now) !== seen) throw new Conflict(`the token of ${about.name}`);
+      if (stateOf(now) !== seen) throw new Conflict();
       for (const { memberId } of now)
         await calls.call(`revoke the token of ${about.name}`, 'revokeMember', { developerId, memberId });
       await next?.make();

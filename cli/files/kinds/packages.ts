@@ -63,7 +63,7 @@ function own(
       resource: '/packages',
       async carryOut(): Promise<void> {
         if ((await packagesOf(application)).some((one) => one.package === name))
-          throw new Conflict(`package ${name}`, 'was registered after the plan had read the packages');
+          throw new Conflict('it was registered after the plan had read the packages');
         await application.call(`register ${name}`, (lapel) => lapel.registerPackage({ body }));
       },
     } as const;
@@ -80,7 +80,7 @@ function own(
     seen,
     resource,
     carryOut: () =>
-      changeRead(`package ${name}`, {
+      changeRead({
         seen,
         read: async () =>
           digestOf((await packagesOf(application)).find((one) => one.package === name)?.displayName ?? null),

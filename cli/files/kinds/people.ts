@@ -41,7 +41,7 @@ async function compare(calls: AdminCalls, entry: Entry<Wanted>): Promise<Finding
       notes: ['the file says absent', `${found.answer.tokens.length} tokens end`],
       seen,
       carryOut: () =>
-        changeRead(`person ${personId}`, {
+        changeRead({
           seen,
           read: async () => String((await find(calls, personId))?.tag),
           change: () => calls.call(`remove the person ${personId}`, 'deletePerson', { personId }),
@@ -67,7 +67,7 @@ async function compare(calls: AdminCalls, entry: Entry<Wanted>): Promise<Finding
     changes,
     notes: [],
     seen: String(found.tag),
-    carryOut: () => changeSeen(`person ${personId}`, update, isDone),
+    carryOut: () => changeSeen(update, isDone),
   } as const;
   return [{ step }];
 }
@@ -83,8 +83,7 @@ function creation(calls: AdminCalls, entry: Entry<Wanted>): Finding[] {
     seen: 'absent',
     resource: '/people',
     async carryOut(): Promise<void> {
-      if (await find(calls, personId))
-        throw new Conflict(`person ${personId}`, 'was made after the plan had read the people');
+      if (await find(calls, personId)) throw new Conflict('it was made after the plan had read the people');
       await calls.call(`make the person ${personId}`, 'createPerson', { body: { personId, name, role } });
       if (disabled)
         await calls.call(`disable the person ${personId}`, 'updatePerson', { personId, body: { disabled } });

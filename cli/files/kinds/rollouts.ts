@@ -132,13 +132,13 @@ async function creation(application: Application, entry: Entry<Wanted>): Promise
     ...described(entry),
     action: 'create',
     changes: fieldsOf(NEW, entry.written),
-    notes: [`${matching} devices match now; later ones join`],
+    notes: [`devices that match now: ${matching}; later ones join`],
     seen: 'absent',
     resource: '/rollouts',
     async carryOut(): Promise<void> {
       const now = await rolloutsOf(application);
       if (now.some(({ label, state }) => label === body.label && !ENDED.has(state)))
-        throw new Conflict(`rollout ${entry.value.label}`, 'was started after the plan had read the rollouts');
+        throw new Conflict('it was started after the plan had read the rollouts');
       await start(application, body, keyOf(application, { body, rows: now }));
     },
   } as const;
@@ -160,7 +160,7 @@ function removal(application: Application, present: Present, entry?: Entry<Wante
     async carryOut(): Promise<void> {
       const { answer } = await readOf(application, rolloutId);
       if (answer.state === 'cancelled') return;
-      if (stateOf(answer) !== seen) throw new Conflict(`rollout ${label ?? rolloutId}`);
+      if (stateOf(answer) !== seen) throw new Conflict();
       await application.call(`cancel the rollout ${rolloutId}`, (lapel) => lapel.cancelRollout({ rolloutId }));
     },
   } as const;
@@ -213,7 +213,7 @@ function difference(application: Application, { entry, answer, tag }: Compared):
     notes: [`it is ${state}, and stays so`],
     seen: String(tag),
     resource: `/rollouts/${rolloutId}`,
-    carryOut: () => changeSeen(`rollout ${about.name}`, change, isDone),
+    carryOut: () => changeSeen(change, isDone),
   } as const;
   return [...unseen, { step }];
 }
@@ -247,7 +247,7 @@ function replacement(
     seen,
     resource: `/rollouts/${rolloutId}`,
     async carryOut(): Promise<void> {
-      if (stateOf((await readOf(application, rolloutId)).answer) !== seen) throw new Conflict(`rollout ${about.name}`);
+      if (stateOf((await readOf(application, rolloutId)).answer) !== seen) throw new Conflict();
       await application.call(`cancel the rollout ${rolloutId}`, (lapel) => lapel.cancelRollout({ rolloutId }));
       const rows = await rolloutsOf(application);
       await start(application, body, keyOf(application, { body, rows }));

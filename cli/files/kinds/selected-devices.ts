@@ -15,7 +15,9 @@ const termsOf = (tags: NonNullable<Selector['tags']>): string[] =>
     return [value].flat().map((one) => `${key}=${String(one)}`);
   });
 
-function queryOf({ devices: _, tags, connected, charging, ...same }: Selector): Query {
+function queryOf({ tags, connected, charging, ...more }: Selector): Query {
+  const same: Partial<Selector> = { ...more };
+  delete same.devices;
   return {
     ...same,
     ...(tags && { tag: termsOf(tags) }),

@@ -37,7 +37,7 @@ export async function planSettings({ application, configuration }: ApplicationCo
     notes: [],
     seen: String(tag),
     resource: `/applications/${application.applicationId}`,
-    carryOut: () => changeSeen(`the settings of ${application.applicationId}`, change, isDone),
+    carryOut: () => changeSeen(change, isDone),
   } as const;
   return [{ step }, ...rest];
 }

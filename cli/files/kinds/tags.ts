@@ -61,7 +61,9 @@ function changesOf(matching: number, differences: readonly Difference[]): Change
     Object.entries(patch).flatMap(([key, value]): Change[] => {
       const number = [...devices.values()].filter((tags) => differs(tags, key, value)).length;
       if (number === 0) return [];
-      const which = isSurplus ? `${number} devices that do not match` : `${number} of ${matching} matching devices`;
+      const which = isSurplus
+        ? `${number} of the devices that do not match`
+        : `${number} of ${matching} matching devices`;
       return [{ field: key, before: which, after: value ?? 'no tag' }];
     }),
   );
@@ -114,12 +116,12 @@ async function compare(
     ...about,
     action: 'change',
     changes: changesOf(matching.size, differences),
-    notes: [`${matching.size} devices match, ${number} are changed`],
+    notes: [`devices that match: ${matching.size}; devices that are changed: ${number}`],
     seen,
-    resource: '/devices/tags',
+    resource: '/tags',
     async carryOut(): Promise<void> {
       const now = await differencesOf(application, value);
-      if (stateOf(now.differences) !== seen) throw new Conflict(`the tags of the devices of ${value.name}`);
+      if (stateOf(now.differences) !== seen) throw new Conflict();
       for (const one of now.differences) await change(application, one);
     },
   } as const;

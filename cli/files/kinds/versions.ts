@@ -97,7 +97,7 @@ function stepOf(
   },
 ): Finding {
   const about = describedOf(compared);
-  const carryOut = () => changeRead(`version ${about.name}`, { seen, read, change });
+  const carryOut = () => changeRead({ seen, read, change });
   return { step: { ...about, action, changes, notes, seen, resource: resourceOf(compared.software), carryOut } };
 }
 

@@ -2,13 +2,8 @@ import { Failure } from '../../show/failure.ts';
 
 /** Thrown when a step found another state than the plan has seen. Nothing of the object was changed. */
 export class Conflict extends Failure {
-  readonly about: string;
-
-  constructor(about: string, reason = 'was changed after the plan had read it') {
-    super(`${about} ${reason}; nothing of it was changed`, {
-      advice: ['lapel plan shows what is left to do'],
-    });
-    this.about = about;
+  constructor(reason = 'it was changed after the plan had read it') {
+    super(`${reason}; nothing of it was changed`, { advice: ['lapel plan shows what is left to do'] });
   }
 }
 
@@ -22,25 +17,26 @@ export const isNotFound = (error: unknown): boolean => statusOf(error) === 404;
  * Makes a change with `If-Match`. When it is refused, the object may be as wanted all the same: a change whose answer was
  * lost is sent again, and then the object is not what the plan has seen, but what the plan wants.
  */
-export async function changeSeen(
-  about: string,
-  change: () => Promise<unknown>,
-  isDone: () => Promise<boolean>,
-): Promise<void> {
+export async function changeSeen(change: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
   try {
     await change();
   } catch (error) {
     if (codeOf(error) !== 'PRECONDITION_FAILED' && !isNotFound(error)) throw error;
     if (await isDone()) return;
-    throw new Conflict(about, isNotFound(error) ? 'was removed after the plan had read it' : undefined);
+    throw new Conflict(isNotFound(error) ? 'it was removed after the plan had read it' : undefined);
   }
 }
 
 /** Makes a change without `If-Match`: the state is read again right before, and compared with what the plan has seen. */
-export async function changeRead(
-  about: string,
-  { seen, read, change }: { seen: string; read: () => Promise<string>; change: () => Promise<unknown> },
-): Promise<void> {
-  if ((await read()) !== seen) throw new Conflict(about);
+export async function changeRead({
+  seen,
+  read,
+  change,
+}: {
+  seen: string;
+  read: () => Promise<string>;
+  change: () => Promise<unknown>;
+}): Promise<void> {
+  if ((await read()) !== seen) throw new Conflict();
   await change();
 }
