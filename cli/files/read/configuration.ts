@@ -1,6 +1,6 @@
+import { dirname, resolve } from 'node:path';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
-import type { FileFault, Path, Place } from './place.ts';
-import { written as fieldOf } from './place.ts';
+import { type FileFault, written as fieldOf, type Path, type Place } from './place.ts';
 import type { ReadFile } from './read-file.ts';
 
 type Content = SchemaTypes['files/configuration'];
@@ -126,6 +126,24 @@ function divided(files: readonly ReadFile[]): FileFault[] {
   );
 }
 
+/** Two secrets cannot be written to one file: the second would be refused when the object is made already. */
+function sharedFiles({ endpoints, developers }: Configuration): FileFault[] {
+  const of = (field: 'secretTo' | 'tokenTo' | 'codeTo', entries: readonly Entry<object>[]) =>
+    entries.flatMap((entry) => {
+      const name = (entry.value as Record<string, string | undefined>)[field];
+      return name === undefined ? [] : [{ ...entry, value: resolve(dirname(entry.path), name), written: '' }];
+    });
+  const all = [
+    ...of('secretTo', endpoints),
+    ...developers.flatMap(({ applications, members, enrolmentBatches }) => [
+      ...of('secretTo', applications),
+      ...of('tokenTo', members),
+      ...of('codeTo', enrolmentBatches),
+    ]),
+  ];
+  return once(all, 'the file of a secret', (path) => [path]);
+}
+
 /** Puts the files of a folder together. Gives the configuration, or its faults. */
 export function configurationOf(files: readonly ReadFile[]): Configuration | FileFault[] {
   const from = <Value>(...path: Path): Entry<Value>[] => files.flatMap((file) => entriesOf<Value>(file, ...path));
@@ -179,6 +197,7 @@ export function configurationOf(files: readonly ReadFile[]): Configuration | Fil
     ...duplicates(all),
     ...nameless(all),
     ...divided(files),
+    ...sharedFiles(all),
   ];
   return faults.length > 0 ? faults : all;
 }

@@ -17,7 +17,8 @@ export interface ReadFolder {
   references: References;
 }
 
-function refused(faults: readonly FileFault[]): Failure {
+function refused(found: readonly FileFault[], { hide }: References): Failure {
+  const faults = found.map((one) => ({ ...one, text: hide(one.text) }));
   const [first, ...more] = faults.map(faultText);
   const failure = new Failure(String(first), { advice: more });
   failure.done = { faults };
@@ -60,8 +61,8 @@ export async function readFolder(path: string, env: Readonly<Record<string, stri
   for (const name of await namesIn(path)) files.push({ name, text: await textOf(name) });
   const read = files.map(({ name, text }) => readFile({ name, path: name, text }, references));
   const faults = read.flatMap((one) => (Array.isArray(one) ? one : []));
-  if (faults.length > 0) throw refused(faults);
+  if (faults.length > 0) throw refused(faults, references);
   const configuration = configurationOf(read as ReadFile[]);
-  if (Array.isArray(configuration)) throw refused(configuration);
+  if (Array.isArray(configuration)) throw refused(configuration, references);
   return { configuration, files, references };
 }
