@@ -5,6 +5,7 @@ import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { parse } from 'yaml';
+import { blocksOf } from '../docs/blocks.ts';
 import { FILES } from './drifts.ts';
 import { standOf } from './stand.ts';
 
@@ -137,4 +138,20 @@ t.test('a plan for programs has its schema', async (t) => {
   const { ok, ...plan } = JSON.parse((await stand.lapel(`plan -f ${stand.folder} --json`)).stdout);
   t.equal(ok, true);
   t.same(loadContracts().faults('files/plan', plan), []);
+});
+
+t.test('the examples of the documents are files without a fault', async (t) => {
+  const validate = new Ajv2020({ strict: false }).compile(JSON.parse(editorSchemaText()) as object);
+  const blocks = blocksOf('docs/configuration-files.md').filter(({ language }) => language === 'yaml');
+  const [application, administration, pipeline] = blocks;
+  for (const block of [application, administration])
+    t.ok(validate(parse(block?.text ?? '')), `line ${block?.line}: ${JSON.stringify(validate.errors)}`);
+  t.match(Object.keys(parse(pipeline?.text ?? '') as object), ['plan', 'apply', 'drift']);
+  const stand = await standOf(t);
+  stand.write({ 'a.yaml': (application?.text ?? '').replace('application: patrol', 'application: dev-app') });
+  const { code, stderr } = await stand.lapel(`plan -f ${stand.folder}`, {
+    env: { CALL_EVENT_URL: 'https://x.example/' },
+  });
+  t.match(stderr, /^lapel: \d differences? (is|are) refused\n$/, 'only the binary is not there');
+  t.equal(code, 1);
 });

@@ -17,6 +17,7 @@ import { SERVICE_FAULTS } from '@lapel/device-sim/service/service-fault';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
 import { createMetrics } from '../../src/metrics.ts';
+import { DRIFTS } from '../../test/files/drifts.ts';
 import { CLI_ROOMS, DEVICE_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
 import { IN_WORLDS, type InWorlds } from '../../test/simulation/breakages-in-worlds.ts';
 import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
@@ -189,6 +190,18 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Figure', '', 'In percent of'],
         Object.entries(FIGURES).map(([name, { about, base }]) => [code(name), about, base ? code(base) : '']),
+      ),
+  },
+  'docs/configuration-files.md': {
+    drifts: () =>
+      table(
+        ['Somebody', 'The plan', 'Field', ''],
+        DRIFTS.map(({ by, found, field, refused, lasts }) => [
+          by,
+          `${refused === undefined ? '' : 'refuses '}${found}`,
+          code(field),
+          refused === undefined ? (lasts ?? '') : `${refused}: remove the other one, or make another version`,
+        ]),
       ),
   },
   'docs/devices.md': {
