@@ -64,7 +64,7 @@ Exit codes: 0 all is as the files say; 1 failure, a conflict, a fault in a file,
       if (made.steps.length > 0) {
         stderr.write(words);
         if (!given.flag('yes')) {
-          if (ask === null) throw new UsageError('--yes', 'is needed where nobody can be asked; nothing was changed');
+          if (ask === null) throw new UsageError('--yes', 'is needed without a terminal; nothing was changed');
           const answer = await ask('Make these changes? [y/N] ', { hidden: false });
           if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('not applied; nothing was changed');
         }

@@ -17,7 +17,7 @@ export const plan: Command = {
   name: 'plan',
   summary: 'Says what lapel apply would change, and changes nothing',
   about: `Compares the files with what is there: settings, endpoints, tags, packages and versions, continuous rollouts; with the
-token of an administrator also developers, applications, people and enrolment batches. What no file names is not touched.
+token of an administrator also developers, applications, people and enrolment batches. Objects of no file are not touched.
 docs/configuration-files.md describes the files.
 
 Exit codes: 0 nothing to change; 3 there are changes; 1 failure, a fault in a file, or a difference that an apply cannot make;

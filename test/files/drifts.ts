@@ -14,7 +14,7 @@ export interface Hand {
 
 /** A change that somebody makes by hand, and how a plan names it. */
 export interface Drift {
-  /** What somebody does, for the table in docs/configuration-files.md. */
+  /** The change in words, for the table in docs/configuration-files.md. */
   by: string;
   make(hand: Hand): Promise<void>;
   /** The title of the step, and the field that it names. */

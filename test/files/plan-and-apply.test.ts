@@ -44,7 +44,7 @@ t.test('settings and endpoints come from files', async (t) => {
   await t.test('apply needs somebody who says yes', async (t) => {
     t.match(await lapel(`apply -f ${folder}`, { env }), {
       code: 2,
-      stderr: /--yes: is needed where nobody can be asked/,
+      stderr: /--yes: is needed without a terminal/,
     });
     t.match(await lapel(`apply -f ${folder}`, { env, answers: ['n'] }), {
       code: 1,

@@ -1,5 +1,6 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { Document } from 'yaml';
+import { oneLine } from '../../show/plain-text.ts';
 
 export const SCHEMA_FILE = 'lapel.schema.json';
 
@@ -7,7 +8,7 @@ export const SCHEMA_FILE = 'lapel.schema.json';
 export interface ExportedFile {
   name: string;
   content: SchemaTypes['files/configuration'];
-  /** What a reader must know: fields that the service does not show, and placeholders. */
+  /** Comments for the reader: fields that the service does not show, objects that are left out. */
   notes: readonly string[];
 }
 
@@ -22,6 +23,7 @@ function escaped(value: unknown): unknown {
 /** Writes a file as YAML, with the line by which editors find the schema. */
 export function yamlOf({ content, notes }: ExportedFile): string {
   const document = new Document(escaped(content), { aliasDuplicateObjects: false });
-  const comments = notes.map((note) => `# ${note}\n`).join('');
+  // A name of the service in a note could have line breaks, and go on as YAML.
+  const comments = notes.map((note) => `# ${oneLine(note)}\n`).join('');
   return `# yaml-language-server: $schema=${SCHEMA_FILE}\n${comments}${document.toString({ lineWidth: 0 })}`;
 }

@@ -59,7 +59,7 @@ function creation(calls: AdminCalls, entry: DeveloperEntry): Finding[] {
   return [{ step }];
 }
 
-type Found = { entry: DeveloperEntry; answer: SchemaTypes['admin/developer-details']; tag: string | undefined };
+type Found = { entry: DeveloperEntry; answer: SchemaTypes['admin/developer-details']; tag: string };
 
 function change(calls: AdminCalls, { entry, answer, tag }: Found): Finding[] {
   const about = described(entry);
@@ -81,7 +81,7 @@ function change(calls: AdminCalls, { entry, answer, tag }: Found): Finding[] {
     action: 'change',
     changes,
     notes: [],
-    seen: String(tag),
+    seen: tag,
     resource: `/developers/${developerId}`,
     carryOut: () => changeSeen(update, isDone),
   } as const;
@@ -105,11 +105,11 @@ async function removal(calls: AdminCalls, { entry, answer, tag }: Found): Promis
     action: 'remove',
     changes: [{ field: 'name', before: answer.name }],
     notes: ['the file says absent'],
-    seen: String(tag),
+    seen: tag,
     resource: `/developers/${developerId}`,
     carryOut: () =>
       changeRead({
-        seen: String(tag),
+        seen: tag,
         read: async () =>
           String((await calls.find(`read the developer ${developerId}`, 'readDeveloper', { developerId }))?.tag),
         change: () => calls.call(`remove the developer ${developerId}`, 'deleteDeveloper', { developerId }),

@@ -2,7 +2,7 @@ import type { Operations } from '@lapel/client/operations';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Application } from '../../account/access.ts';
 import { changesOf, digestOf, fieldsOf, pick } from '../plan/compare.ts';
-import { Conflict, changeSeen } from '../plan/conflict.ts';
+import { Conflict, changeSeen, tagOf } from '../plan/conflict.ts';
 import type { ApplicationContext } from '../plan/context.ts';
 import { type Finding, notTouched, refuse, UNCHANGED } from '../plan/plan.ts';
 import { openSecretFile, type SecretFile } from '../plan/secret-file.ts';
@@ -28,10 +28,12 @@ const listOf = async (application: Application): Promise<Present[]> =>
   (await application.call('list the endpoints', (lapel) => lapel.listEndpoints())).endpoints;
 
 /** Reads an endpoint with its tag; the list has no tags. */
-const readOf = (application: Application, { endpointId, ...one }: Present) =>
-  application.call(`read the endpoint ${nameOf({ endpointId, ...one })}`, (lapel) =>
-    lapel.tagged('readEndpoint', { endpointId }),
-  );
+async function readOf(application: Application, one: Present) {
+  const { endpointId } = one;
+  const what = `read the endpoint ${nameOf(one)}`;
+  const { answer, tag } = await application.call(what, (lapel) => lapel.tagged('readEndpoint', { endpointId }));
+  return { answer, tag: tagOf(`the endpoint ${nameOf(one)}`, tag) };
+}
 
 /** Compares the endpoints of the application. */
 export async function planEndpoints({ application, configuration }: ApplicationContext): Promise<Finding[]> {
@@ -60,7 +62,7 @@ async function removal(application: Application, found: Present, entry?: Entry<W
   const { answer, tag } = await readOf(application, found);
   const remove = () =>
     application.call(`remove the endpoint ${nameOf(found)}`, (lapel) =>
-      lapel.deleteEndpoint({ endpointId, ...(tag !== undefined && { ifMatch: tag }) }),
+      lapel.deleteEndpoint({ endpointId, ifMatch: tag }),
     );
   const isDone = async () => (await listOf(application)).every((one) => one.endpointId !== endpointId);
   const step = {
@@ -70,7 +72,7 @@ async function removal(application: Application, found: Present, entry?: Entry<W
     action: 'remove',
     changes: [{ field: 'url', before: answer.url }],
     notes: [entry ? 'the file says absent' : 'the list of endpoints is exclusive'],
-    seen: String(tag),
+    seen: tag,
     resource: `/endpoints/${endpointId}`,
     carryOut: () => changeSeen(remove, isDone),
   } as const;
@@ -129,7 +131,7 @@ async function change(
   const body = { ...pick(entry.value, changed), ...(enables && pick(entry.value, ['missed'])) };
   const update = () =>
     application.call(`change the endpoint ${about.name}`, (lapel) =>
-      lapel.updateEndpoint({ endpointId, body, ...(tag !== undefined && { ifMatch: tag }) }),
+      lapel.updateEndpoint({ endpointId, body, ifMatch: tag }),
     );
   const isDone = async () => {
     const now = (await listOf(application)).find((one) => one.endpointId === endpointId);
@@ -140,7 +142,7 @@ async function change(
     action: 'change',
     changes,
     notes: [],
-    seen: String(tag),
+    seen: tag,
     resource: `/endpoints/${endpointId}`,
     carryOut: () => changeSeen(update, isDone),
   } as const;

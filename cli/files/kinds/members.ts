@@ -58,7 +58,7 @@ function compare(compared: Compared): Finding[] {
   const unseen: Finding[] = (['expiresInDays', 'tokenTo'] as const).flatMap((field): Finding[] =>
     entry.value[field] === undefined
       ? []
-      : [{ notCompared: { ...described(compared), field, reason: 'it is given when the token is made' } }],
+      : [{ notCompared: { ...described(compared), field, reason: `the present token ends at ${one.expiresAt}` } }],
   );
   if (changes.length === 0) return [...unseen, UNCHANGED];
   if (!entry.value.replace)

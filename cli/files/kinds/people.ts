@@ -33,7 +33,7 @@ async function compare(calls: AdminCalls, entry: Entry<Wanted>): Promise<Finding
   const found = await find(calls, personId);
   if (value.absent) {
     if (!found) return [UNCHANGED];
-    const seen = String(found.tag);
+    const seen = found.tag;
     const step = {
       ...about,
       action: 'remove',
@@ -66,7 +66,7 @@ async function compare(calls: AdminCalls, entry: Entry<Wanted>): Promise<Finding
     action: 'change',
     changes,
     notes: [],
-    seen: String(found.tag),
+    seen: found.tag,
     carryOut: () => changeSeen(update, isDone),
   } as const;
   return [{ step }];

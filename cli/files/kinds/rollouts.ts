@@ -2,7 +2,7 @@ import type { Operations } from '@lapel/client/operations';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Application } from '../../account/access.ts';
 import { changesOf, digestOf, fieldsOf, pick } from '../plan/compare.ts';
-import { Conflict, changeSeen } from '../plan/conflict.ts';
+import { Conflict, changeSeen, tagOf } from '../plan/conflict.ts';
 import type { ApplicationContext } from '../plan/context.ts';
 import { type Change, type Finding, notTouched, refuse, UNCHANGED } from '../plan/plan.ts';
 import type { Entry } from '../read/configuration.ts';
@@ -13,7 +13,7 @@ type Present = Operations['readRollout']['answer'];
 
 /** The rules that can be changed while a rollout is paused. */
 const RULES = ['ratePerMinute', 'maxUnfinished', 'window', 'abort', 'health'] as const;
-/** What holds for the whole rollout, and the service shows. */
+/** The fields that no request changes, as far as the service shows them. */
 const FIXED = [
   'operation',
   'devices',
@@ -38,8 +38,11 @@ const rolloutsOf = (application: Application): Promise<Row[]> =>
     return rows;
   });
 
-const readOf = (application: Application, rolloutId: string) =>
-  application.call(`read the rollout ${rolloutId}`, (lapel) => lapel.tagged('readRollout', { rolloutId }));
+async function readOf(application: Application, rolloutId: string) {
+  const what = `read the rollout ${rolloutId}`;
+  const { answer, tag } = await application.call(what, (lapel) => lapel.tagged('readRollout', { rolloutId }));
+  return { answer, tag: tagOf(`the rollout ${rolloutId}`, tag) };
+}
 
 /** The fields of a rollout as the files have them. */
 const fieldsOfPresent = ({ operation, selector, rules }: Present): object => ({
@@ -167,14 +170,14 @@ function removal(application: Application, present: Present, entry?: Entry<Wante
   return { step };
 }
 
-/** What people decide about a rollout; its counts change by themselves. */
+/** The fields of a rollout that people decide on; its counts change by themselves. */
 const stateOf = ({ rolloutId, label, operation, subject, selector, rules }: Present): string =>
   digestOf([rolloutId, label, operation, subject, selector, rules]);
 
 interface Compared {
   entry: Entry<Wanted>;
   answer: Present;
-  tag: string | undefined;
+  tag: string;
 }
 
 function difference(application: Application, { entry, answer, tag }: Compared): Finding[] {
@@ -202,7 +205,7 @@ function difference(application: Application, { entry, answer, tag }: Compared):
   );
   const change = () =>
     application.call(`change the rollout ${rolloutId}`, (lapel) =>
-      lapel.updateRollout({ rolloutId, body, ...(tag !== undefined && { ifMatch: tag }) }),
+      lapel.updateRollout({ rolloutId, body, ifMatch: tag }),
     );
   const isDone = async () =>
     changesOf(RULES, entry, fieldsOfPresent((await readOf(application, rolloutId)).answer)).length === 0;
@@ -211,7 +214,7 @@ function difference(application: Application, { entry, answer, tag }: Compared):
     action: 'change',
     changes: rules,
     notes: [`it is ${state}, and stays so`],
-    seen: String(tag),
+    seen: tag,
     resource: `/rollouts/${rolloutId}`,
     carryOut: () => changeSeen(change, isDone),
   } as const;

@@ -1,6 +1,6 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { changesOf } from '../plan/compare.ts';
-import { changeSeen } from '../plan/conflict.ts';
+import { changeSeen, tagOf } from '../plan/conflict.ts';
 import type { ApplicationContext } from '../plan/context.ts';
 import { type Finding, notTouched, UNCHANGED } from '../plan/plan.ts';
 
@@ -13,7 +13,8 @@ export async function planSettings({ application, configuration }: ApplicationCo
   const value: Settings = Object.assign({}, ...configuration.settings.map((entry) => entry.value));
   const written: Settings = Object.assign({}, ...configuration.settings.map((entry) => entry.written));
   const read = () => application.call('read the settings', (lapel) => lapel.tagged('readSettings', {}));
-  const { answer, tag } = await read();
+  const { answer, ...seen } = await read();
+  const tag = tagOf('the settings', seen.tag);
   const names = Object.keys(value) as (keyof Settings)[];
   const changes = changesOf(names, { value, written }, answer);
   const { authenticationKey: _, ...present } = answer;
@@ -23,10 +24,7 @@ export async function planSettings({ application, configuration }: ApplicationCo
   );
   if (changes.length === 0) return [UNCHANGED, ...rest];
   const body = Object.fromEntries(changes.map(({ field }) => [field, value[field as keyof Settings]])) as Settings;
-  const change = () =>
-    application.call('change the settings', (lapel) =>
-      lapel.updateSettings({ body, ...(tag !== undefined && { ifMatch: tag }) }),
-    );
+  const change = () => application.call('change the settings', (lapel) => lapel.updateSettings({ body, ifMatch: tag }));
   const isDone = async () => changesOf(names, { value, written }, (await read()).answer).length === 0;
   const step = {
     kind: 'settings',
@@ -35,7 +33,7 @@ export async function planSettings({ application, configuration }: ApplicationCo
     place: first.place,
     changes,
     notes: [],
-    seen: String(tag),
+    seen: tag,
     resource: `/applications/${application.applicationId}`,
     carryOut: () => changeSeen(change, isDone),
   } as const;

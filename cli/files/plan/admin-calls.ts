@@ -1,24 +1,22 @@
 import type { AdminOperations } from '@lapel/client/admin-operations';
 import { adminRequest } from '@lapel/client/admin-request';
 import type { Administration } from '../../account/access.ts';
-import { isNotFound } from './conflict.ts';
+import { isNotFound, tagOf } from './conflict.ts';
 
 type Name = keyof AdminOperations;
 type Input<N extends Name> = AdminOperations[N]['input'];
 type Answer<N extends Name> = AdminOperations[N]['answer'];
 
+/** The reads whose answers have an entity tag. */
+const TAGGED: ReadonlySet<Name> = new Set<Name>(['readDeveloper', 'readPerson']);
 /** The most rows of a page. */
 const PAGE = 1000;
 
 /** Calls operations of administration. Throws a Failure that names the action (`what`). */
 export interface AdminCalls {
   call<N extends Name>(what: string, name: N, input: Input<N>, ifMatch?: string): Promise<Answer<N>>;
-  /** Reads an object with its entity tag; undefined when it is not there. */
-  find<N extends Name>(
-    what: string,
-    name: N,
-    input: Input<N>,
-  ): Promise<{ answer: Answer<N>; tag: string | undefined } | undefined>;
+  /** Reads an object with its entity tag, '' if its kind has none; undefined when it is not there. */
+  find<N extends Name>(what: string, name: N, input: Input<N>): Promise<{ answer: Answer<N>; tag: string } | undefined>;
   /** Reads a list to its end. `member` contains the rows. */
   all<N extends Name, Member extends keyof Answer<N>>(
     what: string,
@@ -35,7 +33,7 @@ export function adminCalls({ page }: Administration): AdminCalls {
     async find(what, name, input) {
       try {
         const { body, tag } = await page(what, adminRequest(name, input));
-        return { answer: body as never, tag };
+        return { answer: body as never, tag: TAGGED.has(name) ? tagOf(`the request to ${what}`, tag) : '' };
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

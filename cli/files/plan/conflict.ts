@@ -14,6 +14,18 @@ const codeOf = (error: unknown): string | null | undefined =>
 export const isNotFound = (error: unknown): boolean => statusOf(error) === 404;
 
 /**
+ * The entity tag of an answer, for `If-Match`. Without one, a change by somebody else would be overwritten unseen. A
+ * proxy that compresses answers makes their tags weak; the service knows the strong one only. Throws a Failure.
+ */
+export function tagOf(what: string, tag: string | undefined): string {
+  if (tag === undefined)
+    throw new Failure(`the answer of ${what} has no ETag, so a change could overwrite another one`, {
+      advice: ['does a proxy before the service take the header ETag away?'],
+    });
+  return tag.replace(/^W\//, '');
+}
+
+/**
  * Makes a change with `If-Match`. When it is refused, the object may be as wanted all the same: a change whose answer was
  * lost is sent again, and then the object is not what the plan has seen, but what the plan wants.
  */

@@ -23,7 +23,7 @@ export interface Change {
   after?: unknown;
 }
 
-/** What a step is about, for people and for `--json`. */
+/** The object of a step, for people and for `--json`. */
 export interface Described {
   kind: Kind;
   name: string;

@@ -7,7 +7,7 @@ const HARMLESS = new Set(['secretTo', 'tokenTo', 'signature', 'signatures', 'sof
 /** Members whose names people choose. */
 const FREE = new Set(['tags']);
 
-/** The paths of texts that have the name of a secret, and are no reference: whoever reads the files could read them. */
+/** The paths of texts that have the name of a secret, and are no reference: a reader of the files could read them. */
 export function openSecrets(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, one]): Path[] => {
