@@ -12,7 +12,7 @@ t.test('a device in Java goes on when its surroundings fail', { skip }, async (t
   const folder = t.testdir({ device: {} });
   const authority = createAuthority(folder, 'service');
   const { certFile, keyFile } = authority.sign('service');
-  const deaf = spawn(process.execPath, [join(import.meta.dirname, 'deaf-service.ts'), certFile, keyFile], {
+  const deaf = spawn(process.execPath, [join(import.meta.dirname, 'deaf-service-target.ts'), certFile, keyFile], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => deaf.kill());

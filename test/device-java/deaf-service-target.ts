@@ -3,7 +3,7 @@
 // be busy for longer than a device waits for the answer to its login.
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { argv } from 'node:process';
+import { argv, stdout } from 'node:process';
 import { createServer } from 'node:tls';
 
 const CONNACK = Buffer.of(0x20, 2, 0, 0);
@@ -16,4 +16,4 @@ const server = createServer({ cert: readFileSync(certFile), key: readFileSync(ke
     socket.pause();
   });
 });
-server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
+server.listen(0, '127.0.0.1', () => stdout.write(`${(server.address() as AddressInfo).port}\n`));
