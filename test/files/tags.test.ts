@@ -54,6 +54,20 @@ ${more}`,
     t.match(await stand.plan(), { code: 3 });
   });
 
+  await t.test('a device that would have more than 32 tags is refused before anything is changed', async (t) => {
+    const many = Array.from({ length: 31 }, (_, index) => `k${index}=v`).join(' ');
+    await lapel(`device tag ${four} --remove ring site`);
+    await lapel(`device tag ${four} ${many}`);
+    stand.write({
+      'tags.yaml': `tags:\n  - { name: x, devices: { devices: ['${four}'] }, tags: { a: '1', b: '2' } }\n`,
+    });
+    t.match(await stand.plan(), { code: 1, refused: [{ reason: `${four} would have more than 32 tags` }] });
+    stand.write({
+      'tags.yaml': `tags:\n  - { name: x, devices: { devices: ['${four}'] }, tags: { a: '1', k0: null } }\n`,
+    });
+    t.match(await stand.apply(), { code: 0 });
+  });
+
   await t.test('two values for one device, and selectors of tags that the files change, are refused', async (t) => {
     stand.write(files(`  - name: other\n    devices: { devices: ['${one}'] }\n    tags: { ring: stable }\n`));
     t.match(await stand.plan(), {

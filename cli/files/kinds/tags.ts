@@ -13,6 +13,8 @@ type Patch = SchemaTypes['common/tag-patch'];
 
 /** The most devices that an entry changes, unless it says otherwise. */
 const MOST_DEVICES = 1000;
+/** The most tags of a device. */
+const MOST_TAGS = 32;
 /** The most devices that one request can name. */
 const AT_ONCE = 10_000;
 
@@ -28,6 +30,12 @@ interface Difference {
 const described = ({ value, place }: Entry<Wanted>) => ({ kind: 'tags', name: value.name, place }) as const;
 
 const differs = (tags: Tags, key: string, value: string | null | undefined): boolean => (tags[key] ?? null) !== value;
+
+/** The number of tags that a device would have. */
+function tagsAfter(tags: Tags, patch: Patch): number {
+  const after: Patch = { ...tags, ...patch };
+  return Object.values(after).filter((value) => value !== null).length;
+}
 
 /** The devices that match, and differ from the tags of the entry; and those that match no more, if it is exclusive. */
 async function differencesOf(application: Application, { devices, tags, exclusive }: Wanted) {
@@ -111,6 +119,8 @@ async function compare(
   const most = value.mostDevices ?? MOST_DEVICES;
   if (number > most)
     return refuse(about, `it would change ${number} devices, and mostDevices is ${most}; raise it if that is meant`);
+  const [full] = [...matching].filter(([, tags]) => tagsAfter(tags, value.tags) > MOST_TAGS);
+  if (full) return refuse(about, `${full[0]} would have more than ${MOST_TAGS} tags`);
   const seen = stateOf(differences);
   const step = {
     ...about,
