@@ -30,6 +30,10 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'MQTT: login, access rules, inbound and outbound messages, bounds of connections',
         owns: ['aedes', 'ws'],
       },
+      mcp: {
+        about: 'the tools of assistants, over the Model Context Protocol; `tools/` has the questions that they answer',
+        owns: ['@modelcontextprotocol'],
+      },
       feed: { about: 'the stream of changes that the console follows' },
       pages: { about: 'the files of the console; `make/` makes them, at the release', owns: ['esbuild'] },
       docs: {
@@ -39,7 +43,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       },
       http: {
         about: 'the common parts of the HTTP edges: route table, bodies, errors, sockets',
-        owns: ['koa', '@koa/router', 'koa-body'],
+        owns: ['koa', '@koa/router', 'koa-body', 'light-my-request'],
       },
     },
   },

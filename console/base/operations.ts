@@ -238,6 +238,7 @@ export const PUBLIC = {
   renewCertificate: { method: 'POST', path: '/v1/enrolments/renewals' },
   readJwks: { method: 'GET', path: '/.well-known/jwks.json' },
   readMetadata: { method: 'GET', path: '/.well-known/oauth-authorization-server' },
+  readResourceMetadata: { method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' },
   openSession: { method: 'POST', path: '/console/session' },
   readOwnSession: { method: 'GET', path: '/console/session' },
   closeSession: { method: 'DELETE', path: '/console/session' },

@@ -36,6 +36,7 @@ import { createApiServer } from './api/api-server.ts';
 import { createDocs } from './docs/docs.ts';
 import { createFeed } from './feed/feed.ts';
 import { createFeedSources } from './feed/feed-sources.ts';
+import { createApplicationMcp } from './mcp/application-mcp.ts';
 import { createReadFiles } from './pages/files.ts';
 import { createConsolePages } from './pages/pages.ts';
 
@@ -216,6 +217,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     publicUrl,
     mqttUrls: () => config.entrance.mqttUrls ?? given.mqttUrls(),
   });
+  const ofDocuments = { docs, docsUrl: () => `${publicUrl()}/docs`, timeZone: config.timeZone };
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',
@@ -229,6 +231,9 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking: given.asking,
         accessTokens,
+        mcp: config.assistants.api
+          ? createApplicationMcp({ ...common, ...ofDocuments, consoleUrl: () => `${publicUrl()}/console` })
+          : undefined,
         docs,
         pages: createConsolePages({ ...console, role: 'application', providers: [] }),
         deprecations,
