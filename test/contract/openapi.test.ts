@@ -55,7 +55,8 @@ for (const { file, routes } of listeners) {
         t.equal(requirement ? operation['x-role'] : null, route.scope, key);
         if (requirement) t.ok(operation.responses['403'], `${key} documents 403, for a role that does not permit it`);
       } else {
-        t.equal(requirement ? (requirement['applicationToken']?.[0] ?? ANY_SCOPE) : null, route.scope, key);
+        const scopes = requirement?.['applicationToken'];
+        t.equal(scopes ? (scopes[0] ?? ANY_SCOPE) : null, route.scope, key);
       }
       if (requirement) t.ok(operation.responses['401'], `${key} documents 401`);
     });
