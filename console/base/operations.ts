@@ -244,6 +244,7 @@ export const PUBLIC = {
   closeSession: { method: 'DELETE', path: '/console/session' },
   beginSignIn: { method: 'POST', path: '/console/sign-in' },
   finishSignIn: { method: 'GET', path: '/console/sign-in/{providerId}' },
+  readAdminResourceMetadata: { method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' },
   readMetrics: { method: 'GET', path: '/metrics' },
   readHealth: { method: 'GET', path: '/healthz' },
   readReadiness: { method: 'GET', path: '/readyz' },

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { startWorld } from '../world.ts';
 import { type Assistant, openAssistant } from './assistant.ts';
+import { proposalIn } from './proposals.ts';
 
 const READING = 'svc:application:read svc:device:read';
 
@@ -13,7 +14,7 @@ async function start(t: Test) {
   return { world, tenant, url, assistantOf, assistant: await assistantOf() };
 }
 
-export const proposalIn = (text: string): string => /^proposal=(\S+)$/m.exec(text)?.[1] ?? '';
+
 
 /** Asks for a proposal, and confirms it. */
 async function twice(assistant: Assistant, tool: string, given: Record<string, unknown>) {

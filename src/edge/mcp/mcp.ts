@@ -31,6 +31,8 @@ interface Parts {
   instructions: string;
   /** Members of the arguments of every tool. */
   common?: Readonly<Record<string, Property>>;
+  /** Other names of operations, where tools of two listeners are the same. */
+  same?: Readonly<Record<string, string>>;
   /** The time zone of local date-times of the REST API. */
   timeZone: string;
   /** The address of the console. */
@@ -61,7 +63,7 @@ type Given = Record<string, unknown> & { applicationId?: string };
  * caller's token could not do, and count in its bounds.
  */
 export function createMcp(parts: Parts) {
-  const { clock, ids, log, metrics, tools, instructions, common = {}, consoleUrl, timeZone } = parts;
+  const { clock, ids, log, metrics, tools, instructions, common = {}, consoleUrl, timeZone, same = {} } = parts;
   const calls = createCounts();
   const once = createOnce();
   const registered = tools.map((tool) => ({
@@ -85,10 +87,10 @@ export function createMcp(parts: Parts) {
   }));
 
   function sessionOf({ input, caller }: Asked, given: Given, client: string | undefined): Session {
-    const applicationId = given.applicationId ?? caller.applicationId;
+    const applicationId = 'applicationId' in common ? (given.applicationId ?? caller.applicationId) : undefined;
     const token = behindBearer(input.headers.authorization) ?? '';
     return {
-      ...createAsk(input.inside!, applicationId, timeZone),
+      ...createAsk({ inside: input.inside!, applicationId, timeZone, same }),
       applicationId,
       may: caller.may,
       link: (...path) => [consoleUrl(), ...path.map((part) => encodeURIComponent(String(part)))].join('/'),
@@ -105,7 +107,8 @@ export function createMcp(parts: Parts) {
     let outcome: 'answered' | 'unanswered' | 'failed' = 'answered';
     try {
       const session = sessionOf(asked, given, client);
-      const { applicationId: _, ...own } = given;
+      const { applicationId: _, ...others } = given;
+      const own = 'applicationId' in common ? others : given; // else it is an argument of the tool itself
       if (tool.writes !== undefined && !session.may(tool.writes)) {
         throw new Unanswered(`Refused: ${tool.name} changes something, and the token lacks the right ${tool.writes}.`);
       }

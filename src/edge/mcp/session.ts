@@ -64,14 +64,17 @@ interface Fault {
   msg: string;
 }
 
+interface AskParts {
+  inside: Inside;
+  applicationId: string | undefined;
+  timeZone: string;
+  same: Readonly<Record<string, string>>;
+}
+
 /** Makes the functions with which tools call operations. */
-export function createAsk(
-  inside: Inside,
-  applicationId: string | undefined,
-  timeZone: string,
-): Pick<Session, 'ask' | 'call' | 'refused' | 'placeOf' | 'zone'> {
+export function createAsk({ inside, applicationId, timeZone, same }: AskParts): Pick<Session, 'ask' | 'call' | 'refused' | 'placeOf' | 'zone'> {
   const call: Session['call'] = (operation, given = {}) =>
-    inside(operation, { ...given, params: { ...(applicationId !== undefined && { applicationId }), ...given.params } });
+    inside(same[operation] ?? operation, { ...given, params: { ...(applicationId !== undefined && { applicationId }), ...given.params } });
   return {
     call,
     zone: timeZone,

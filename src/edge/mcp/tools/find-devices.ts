@@ -80,7 +80,9 @@ export const findDevices = tool<Given>({
   },
   async run(session, given, report) {
     const { tags, connected, deviceIdPrefix, cursor, ...query } = given;
+    // Administration has no count of a selector.
     const isCounted =
+      session.applicationId !== undefined &&
       deviceIdPrefix === undefined && given.notSeenFor === undefined && given.batteryBelow === undefined;
     if (cursor === undefined && isCounted) {
       const devices: Record<string, unknown> = {};

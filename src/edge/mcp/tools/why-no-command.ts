@@ -26,6 +26,7 @@ async function ofDevice(session: Session, deviceId: string, report: Report): Pro
   }
   report.say(
     row.blocked && 'Reason: the device is blocked by administration: it cannot connect.',
+    row.activation === 'deactivated' && 'Reason: the device is activated for no application, so it gets no commands.',
     row.activation === 'activating' && 'Reason: the activation of the device has not ended: it has not answered it yet.',
     !row.connected &&
       `Reason: the device is offline. It was last seen ${time(row.lastSeenAt)}. Its commands wait, and are published when it connects.`,
