@@ -128,6 +128,7 @@ export const CLI_ROOMS: Storeys = {
   webhook: { about: 'the receiver for development, deliveries, the URL settings of webhooks' },
   rollout: { about: 'rollouts of an application: start, follow, pause' },
   device: { about: 'devices of an application, transactions and their results' },
+  assistant: { about: 'passes the messages of a local assistant on to the service' },
   account: { about: 'credentials, profiles and the address of the service; login' },
   line: { about: 'a command and its options; reading arguments, help, suggestions, completion' },
   show: { about: 'tables, records, colours, progress and failures on a terminal' },
