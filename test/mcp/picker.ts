@@ -51,7 +51,7 @@ function valueOf(name: string, schema: Schema, question: string): unknown {
   if (choices) return choices.find((choice) => words.includes(choice));
   if (pattern !== undefined && name === 'deviceId') return words.find((word) => new RegExp(pattern).test(word));
   if (/^rollout(Id)?$/.test(name) && type === 'string') return words.find((word) => /^rol_\w+$/.test(word));
-  if (name === 'deliveryId') return words.find((word) => /^(evt|dlv|del)_\w+$/.test(word));
+  if (name === 'deliveryId') return words.find((word) => /^(msg|evt)_\w+$/.test(word));
   if (name === 'transactionId') return /command (\d{1,12})\b/.exec(question)?.[1] && Number(/command (\d{1,12})\b/.exec(question)?.[1]);
   if (/error ?code/i.test(description)) return words.find((word) => /^[A-Z]+_[A-Z_]+$/.test(word));
   if (name === 'package') return words.find((word) => /^[a-z]+(\.[a-z]+){2,}$/.test(word));
