@@ -25,6 +25,9 @@ export interface InsideAnswer {
   body: unknown;
 }
 
+/** The caller of the request has closed the connection, so nobody waits for an answer. */
+export class CallerLeft extends Error {}
+
 /** Calls an operation of the same listener, in the name of the caller of a request. */
 export type Inside = (operation: string, call?: InsideCall) => Promise<InsideAnswer>;
 
@@ -58,6 +61,7 @@ export function createInside({ routes, handle, works }: Parts) {
     async (operation, call = {}) => {
       const route = named.get(operation);
       if (!route) throw new Error(`the listener has no operation ${operation}`);
+      if (outer.socket.destroyed) throw new CallerLeft('the caller has left');
       const url = targetOf(route.path, call);
       const headers = { ...passedOn(outer.headers), ...call.headers, 'x-request-id': requestId };
       const answer = await inject(

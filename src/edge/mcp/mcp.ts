@@ -7,10 +7,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createCounts } from '../../runtime/counts.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import { CallerLeft } from '../http/inside.ts';
 import { behindBearer } from '../http/bearer.ts';
 import type { Answer, Input } from '../http/route.ts';
 import { CODE_OF_STATUS } from './answers.ts';
-import { plainName } from './foreign.ts';
+import { data, plainName } from './foreign.ts';
 import { checkOrigin } from './origin.ts';
 import { createOnce } from './once.ts';
 import { createReport } from './report.ts';
@@ -75,7 +76,6 @@ export function createMcp(parts: Parts) {
         type: 'object',
         properties: { ...tool.properties, ...common },
         ...(tool.required && { required: [...tool.required] }),
-        additionalProperties: false,
       }),
       annotations: {
         readOnlyHint: tool.writes === undefined,
@@ -104,8 +104,9 @@ export function createMcp(parts: Parts) {
 
   async function run(tool: Tool, asked: Asked, given: Given, client: string | undefined) {
     const report = createReport();
-    let outcome: 'answered' | 'unanswered' | 'failed' = 'answered';
+    let outcome: 'answered' | 'unanswered' | 'failed' | 'left' = 'answered';
     try {
+      checkNames(tool, given, common);
       const session = sessionOf(asked, given, client);
       const { applicationId: _, ...others } = given;
       const own = 'applicationId' in common ? others : given; // else it is an argument of the tool itself
@@ -115,7 +116,7 @@ export function createMcp(parts: Parts) {
       await tool.run(session, own as never, report);
       return { content: [{ type: 'text' as const, text: report.text() }] };
     } catch (error) {
-      outcome = error instanceof Unanswered ? 'unanswered' : 'failed';
+      outcome = error instanceof Unanswered ? 'unanswered' : error instanceof CallerLeft ? 'left' : 'failed';
       if (outcome === 'failed') log.error({ err: error, tool: tool.name }, 'a tool of an assistant failed');
       const text =
         error instanceof Unanswered
@@ -171,6 +172,14 @@ export function createMcp(parts: Parts) {
       }
     },
   };
+}
+
+/** Throws Unanswered for an argument that the tool does not have: a filter that is mistyped must not be left out. */
+function checkNames({ name, properties }: Tool, given: Given, common: object): void {
+  const unknown = Object.keys(given).filter((one) => !Object.hasOwn(properties, one) && !Object.hasOwn(common, one));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, 5).map((one) => data(one, 40));
+  throw new Unanswered(`${name} has no argument ${names.join(', ')}. It has: ${Object.keys(properties).join(', ')}.`);
 }
 
 function requestOf({ headers, baseUrl, target }: Input): Request {
