@@ -171,6 +171,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
   t.same(
     without.sort(),
     [
+      'askAsAssistant',
       'createMember',
       'enrolDevice',
       'listInstallations',
@@ -181,6 +182,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
       'readMetadata',
       'readOwnAccess',
       'readOwnTransaction',
+      'readResourceMetadata',
       'renewCertificate',
       'revokeMember',
     ],

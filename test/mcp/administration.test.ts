@@ -36,7 +36,7 @@ t.test('an operator asks about the service, all customers, and pauses a rollout 
     ['ends_soon', {}, /Signing key/],
     ['search', { text: deviceId.slice(0, 14) }, new RegExp(deviceId)],
     ['find_devices', { connected: true }, new RegExp(deviceId)],
-    ['device', { deviceId }, /not blocked[^]*Connected since[^]*registered the device/],
+    ['device', { deviceId }, /not blocked[\s\S]*Connected since[\s\S]*registered the device/],
     ['why_no_command', { deviceId }, /no unfinished command/],
     ['commands', { deviceId }, /activate .*: succeeded/],
     ['failures', {}, /0 of \d commands failed/],

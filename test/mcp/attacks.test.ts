@@ -24,7 +24,11 @@ t.test('texts of strangers change no tool, stay marked as data, and leave no ten
   let number = 0;
 
   /** Sends each attack to a place; a place may refuse what its schema forbids. */
-  async function attack(place: string, send: (text: string, at: number) => Promise<boolean>, most = 2_000): Promise<void> {
+  async function attack(
+    place: string,
+    send: (text: string, at: number) => Promise<boolean>,
+    most = 2_000,
+  ): Promise<void> {
     const row = { sent: 0, stored: 0 };
     for (const [at, text] of ATTACKS.entries()) {
       number += 1;
@@ -42,8 +46,15 @@ t.test('texts of strangers change no tool, stay marked as data, and leave no ten
     return mostly(answer.status);
   };
 
-  await attack('note on a device', async (text) => mostly((await api.post(`${path}/devices/${device.deviceId}/notes`, { json: { text } })).status));
-  await attack('value of a tag', async (text, at) => mostly((await api.patch(`${path}/devices/${second.deviceId}/tags`, { json: { [`k${at}`]: text } })).status), 64);
+  await attack('note on a device', async (text) =>
+    mostly((await api.post(`${path}/devices/${device.deviceId}/notes`, { json: { text } })).status),
+  );
+  await attack(
+    'value of a tag',
+    async (text, at) =>
+      mostly((await api.patch(`${path}/devices/${second.deviceId}/tags`, { json: { [`k${at}`]: text } })).status),
+    64,
+  );
   await attack('error message of a device', (message) => failWith({ code: 'INTERNAL', message }), 500);
   await attack('error code of a device', (code) => failWith({ code, message: 'x' }), 64);
   await attack('event of a device', async (text, at) => {
@@ -54,12 +65,39 @@ t.test('texts of strangers change no tool, stay marked as data, and leave no ten
   });
   await attack('reported status of a device', async (text, at) => {
     const link = at % 2 === 0 ? second.link : third.link;
-    link.publish('status', { firmwareVersion: text, lang: text, network: { type: text, ssid: text, rssi: -50 }, software: [{ package: text, version: text, versionCode: 1 }] });
+    link.publish('status', {
+      firmwareVersion: text,
+      lang: text,
+      network: { type: text, ssid: text, rssi: -50 },
+      software: [{ package: text, version: text, versionCode: 1 }],
+    });
     await link.next('puback');
     return true;
   });
-  await attack('label of a rollout', async (label) => mostly((await api.post(`${path}/rollouts`, { json: { label, operation: 'setLanguage', parameters: { lang: 'de' }, devices: { devices: [third.deviceId] }, startAt: '2030-01-01T00:00:00Z' } })).status), 120);
-  await attack('name of a package', async (displayName, at) => mostly((await api.post(`${path}/packages`, { json: { package: `com.example.a${at}`, displayName } })).status), 200);
+  await attack(
+    'label of a rollout',
+    async (label) =>
+      mostly(
+        (
+          await api.post(`${path}/rollouts`, {
+            json: {
+              label,
+              operation: 'setLanguage',
+              parameters: { lang: 'de' },
+              devices: { devices: [third.deviceId] },
+              startAt: '2030-01-01T00:00:00Z',
+            },
+          })
+        ).status,
+      ),
+    120,
+  );
+  await attack(
+    'name of a package',
+    async (displayName, at) =>
+      mostly((await api.post(`${path}/packages`, { json: { package: `com.example.a${at}`, displayName } })).status),
+    200,
+  );
   tenant.receiver.answer(({ body }) => {
     const at = JSON.parse(body.toString()).data?.data?.at;
     return { status: 500, body: typeof at === 'string' ? at : 'FOE no' };
@@ -76,7 +114,15 @@ t.test('texts of strangers change no tool, stay marked as data, and leave no ten
   for (const text of ATTACKS.slice(0, 5)) {
     const said = text.replace('{mark}', 'FOE0001');
     await foe.api.post(`${foe.path}/devices/${foeDevice.deviceId}/notes`, { json: { text: said } });
-    await foe.api.post(`${foe.path}/rollouts`, { json: { label: said, operation: 'setLanguage', parameters: { lang: 'de' }, devices: {}, startAt: '2030-01-01T00:00:00Z' } });
+    await foe.api.post(`${foe.path}/rollouts`, {
+      json: {
+        label: said,
+        operation: 'setLanguage',
+        parameters: { lang: 'de' },
+        devices: {},
+        startAt: '2030-01-01T00:00:00Z',
+      },
+    });
   }
   const foeRollout = (await foe.api.get(`${foe.path}/rollouts?limit=1`)).body.rollouts[0].rolloutId;
   const foeCommand = (await foe.api.get(`${foe.path}/transactions?limit=1`)).body.transactions[0].transactionId;
@@ -118,7 +164,19 @@ t.test('texts of strangers change no tool, stay marked as data, and leave no ten
   const { deliveries } = (await api.get(`${path}/webhooks/deliveries?limit=60`)).body;
   const listed = (await api.get(`${path}/transactions?limit=200`)).body.transactions;
   const rollouts = (await api.get(`${path}/rollouts?limit=100`)).body.rollouts;
-  for (const tool of ['access', 'health', 'find_devices', 'commands', 'failures', 'webhooks', 'events', 'rollouts', 'software', 'changes']) await ask(tool);
+  for (const tool of [
+    'access',
+    'health',
+    'find_devices',
+    'commands',
+    'failures',
+    'webhooks',
+    'events',
+    'rollouts',
+    'software',
+    'changes',
+  ])
+    await ask(tool);
   for (const { deviceId } of devices) {
     await ask('device', { deviceId });
     await ask('why_no_command', { deviceId });
@@ -169,5 +227,4 @@ t.test('texts of strangers change no tool, stay marked as data, and leave no ten
   t.ok(sum >= 200, `${sum} attacks`);
   for (const [place, { sent, stored }] of table) t.comment(`| ${place} | ${sent} | ${stored} | 0 |`);
   t.comment(`${calls} calls, ${seen.size} texts shown, ${foreign.length + 1} tries at another tenant`);
-
 });

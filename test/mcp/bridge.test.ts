@@ -53,7 +53,10 @@ t.test('whatever goes wrong is an answer to the assistant, and the command goes 
   for (const url of ['http://127.0.0.1:9', wrong]) {
     const { code, stdout, stderr } = await run(['mcp', '--admin', '--admin-url', url], { env, input });
     t.equal(code, 0, stderr);
-    const answers = stdout.trim().split('\n').map((one) => JSON.parse(one));
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((one) => JSON.parse(one));
     const ids = answers.map(({ id }) => String(id)).sort();
     t.same(ids, ['1', '2', 'big', 'null', 'null'], 'each message with an id has one answer');
     for (const { error } of answers) t.ok(error.message, 'which says what is wrong');

@@ -5,7 +5,9 @@ export type Listed = Awaited<ReturnType<Assistant['tools']>>[number];
 type Schema = Record<string, unknown>;
 
 const EMPTY = new Set(
-  'a an and are as at be by can did do does for from has have how i in is it its me my no not of on or that the their these this to was were what when where which who whose why will with would'.split(' '),
+  'a an and are as at be by can did do does for from has have how i in is it its me my no not of on or that the their these this to was were what when where which who whose why will with would'.split(
+    ' ',
+  ),
 );
 
 /** A word without its ending, so that "failed", "fails" and "failing" are one. */
@@ -14,7 +16,12 @@ const stem = (word: string): string =>
 
 export const wordsIn = (text: string): string[] => [
   ...new Set(
-    (text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[a-z]{2,}/g) ?? [])
+    (
+      text
+        .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+        .toLowerCase()
+        .match(/[a-z]{2,}/g) ?? []
+    )
       .filter((word) => !EMPTY.has(word))
       .map(stem),
   ),
@@ -29,7 +36,11 @@ export function ranked(tools: readonly Listed[], question: string): Listed[] {
     tool,
     name: new Set(wordsIn(`${tool.name.replaceAll('_', ' ')} ${tool.title ?? ''}`)),
     text: new Set(
-      wordsIn(`${tool.description ?? ''} ${propertiesOf(tool).map(([name, { description = '' }]) => `${name} ${String(description)}`).join(' ')}`),
+      wordsIn(
+        `${tool.description ?? ''} ${propertiesOf(tool)
+          .map(([name, { description = '' }]) => `${name} ${String(description)}`)
+          .join(' ')}`,
+      ),
     ),
   }));
   const asked = wordsIn(question);
@@ -39,23 +50,36 @@ export function ranked(tools: readonly Listed[], question: string): Listed[] {
   };
   const weights = new Map(asked.map((word) => [word, weightOf(word)]));
   const scoreOf = ({ name, text }: (typeof docs)[number]): number =>
-    asked.reduce((sum, word) => sum + (weights.get(word) ?? 0) * ((name.has(word) ? 1 : 0) + (text.has(word) ? 1 : 0)), 0);
+    asked.reduce(
+      (sum, word) => sum + (weights.get(word) ?? 0) * ((name.has(word) ? 1 : 0) + (text.has(word) ? 1 : 0)),
+      0,
+    );
   return docs.sort((one, other) => scoreOf(other) - scoreOf(one)).map(({ tool }) => tool);
 }
 
 /** The value of an argument, if the text of the question has one of its shape. */
-function valueOf(name: string, schema: Schema, question: string): unknown {
-  const { type, pattern, enum: choices, description = '' } = schema as { type?: string; pattern?: string; enum?: string[]; description?: string };
+function argumentOf(name: string, schema: Schema, question: string): unknown {
+  const {
+    type,
+    pattern,
+    enum: choices,
+    description = '',
+  } = schema as { type?: string; pattern?: string; enum?: string[]; description?: string };
   const words = question.split(/[\s,?]+/).map((word) => word.replace(/^["'(]+|["').:;]+$/g, ''));
   const isAsked = wordsIn(name).some((word) => wordsIn(question).includes(word));
   if (choices) return choices.find((choice) => words.includes(choice));
   if (pattern !== undefined && name === 'deviceId') return words.find((word) => new RegExp(pattern).test(word));
   if (/^rollout(Id)?$/.test(name) && type === 'string') return words.find((word) => /^rol_\w+$/.test(word));
   if (name === 'deliveryId') return words.find((word) => /^(msg|evt)_\w+$/.test(word));
-  if (name === 'transactionId') return /command (\d{1,12})\b/.exec(question)?.[1] && Number(/command (\d{1,12})\b/.exec(question)?.[1]);
+  if (name === 'transactionId')
+    return /command (\d{1,12})\b/.exec(question)?.[1] && Number(/command (\d{1,12})\b/.exec(question)?.[1]);
   if (/error ?code/i.test(description)) return words.find((word) => /^[A-Z]+_[A-Z_]+$/.test(word));
   if (name === 'package') return words.find((word) => /^[a-z]+(\.[a-z]+){2,}$/.test(word));
-  if (/^(version|firmwareVersion)$/.test(name) && isAsked && question.includes('firmware') === name.startsWith('firmware'))
+  if (
+    /^(version|firmwareVersion)$/.test(name) &&
+    isAsked &&
+    question.includes('firmware') === name.startsWith('firmware')
+  )
     return words.find((word) => /^\d+\.\d+\.\d+$/.test(word));
   if (type === 'integer' && isAsked) return Number(words.find((word) => /^\d{1,3}$/.test(word))) || undefined;
   if (name === 'tags') {
@@ -69,7 +93,7 @@ function valueOf(name: string, schema: Schema, question: string): unknown {
 export function argumentsOf(tool: Listed, question: string, known: Record<string, unknown> = {}) {
   const given: Record<string, unknown> = {};
   for (const [name, schema] of propertiesOf(tool)) {
-    const value = known[name] ?? valueOf(name, schema, question);
+    const value = known[name] ?? argumentOf(name, schema, question);
     if (value !== undefined) given[name] = value;
   }
   const needed = (tool.inputSchema.required ?? []) as string[];

@@ -71,40 +71,51 @@ t.test('a message that is none is answered as JSON-RPC has it, and nothing is le
   await world.idle();
 });
 
-t.test('what the protocol does not have is refused: methods, revisions, other HTTP methods, pages of other sites', async (t) => {
-  const world = await startWorld(t);
-  const { api } = await world.createTenant();
-  const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } });
-  const unknown = await api.post('/mcp', { headers: headersOf('tools/eat'), json: message('tools/eat') });
-  t.equal(unknown.status, 404);
-  t.equal(unknown.body.error.code, -32_601);
-  const future = { ...META, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
-  const json = { ...message('tools/list'), params: { _meta: future } };
-  const headers = { ...headersOf('tools/list'), 'mcp-protocol-version': '2099-01-01' };
-  const version = await api.post('/mcp', { headers, json });
-  t.equal(version.status, 400);
-  t.match(version.body.error.data.supported, ['2026-07-28']);
-  const mismatch = await api.post('/mcp', { headers: headersOf('tools/call', 'health'), json: message('tools/list') });
-  t.equal(mismatch.status, 400);
-  const listen = await api.post('/mcp', {
-    headers: headersOf('subscriptions/listen'),
-    json: message('subscriptions/listen', { notifications: { toolsListChanged: true } }),
-  });
-  t.match(listen.body.error.message, 'Subscription limit', 'no stream stays open');
-  for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
-    const answer = await api.request(method, '/mcp');
-    t.equal(answer.status, 405, method);
-    t.equal(answer.headers['allow'], 'POST', method);
-  }
-  const ok = { headers: headersOf('tools/list'), json: message('tools/list') };
-  const foreign = await api.post('/mcp', { ...ok, headers: { ...ok.headers, origin: 'https://evil.example' } });
-  t.equal(foreign.status, 403);
-  t.equal(foreign.headers['lapel-error-code'], 'ORIGIN_FOREIGN');
-  const none = await api.post('/mcp', { ...ok, headers: { ...ok.headers, origin: 'null' } });
-  t.equal(none.status, 403);
-  const own = await api.post('/mcp', { ...ok, headers: { ...ok.headers, origin: world.service.addresses.http } });
-  t.equal(own.status, 200);
-});
+t.test(
+  'what the protocol does not have is refused: methods, revisions, other HTTP methods, pages of other sites',
+  async (t) => {
+    const world = await startWorld(t);
+    const { api } = await world.createTenant();
+    const message = (method: string, params: object = {}) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: { ...params, _meta: META },
+    });
+    const unknown = await api.post('/mcp', { headers: headersOf('tools/eat'), json: message('tools/eat') });
+    t.equal(unknown.status, 404);
+    t.equal(unknown.body.error.code, -32_601);
+    const future = { ...META, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+    const json = { ...message('tools/list'), params: { _meta: future } };
+    const headers = { ...headersOf('tools/list'), 'mcp-protocol-version': '2099-01-01' };
+    const version = await api.post('/mcp', { headers, json });
+    t.equal(version.status, 400);
+    t.match(version.body.error.data.supported, ['2026-07-28']);
+    const mismatch = await api.post('/mcp', {
+      headers: headersOf('tools/call', 'health'),
+      json: message('tools/list'),
+    });
+    t.equal(mismatch.status, 400);
+    const listen = await api.post('/mcp', {
+      headers: headersOf('subscriptions/listen'),
+      json: message('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    });
+    t.match(listen.body.error.message, 'Subscription limit', 'no stream stays open');
+    for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
+      const answer = await api.request(method, '/mcp');
+      t.equal(answer.status, 405, method);
+      t.equal(answer.headers['allow'], 'POST', method);
+    }
+    const ok = { headers: headersOf('tools/list'), json: message('tools/list') };
+    const foreign = await api.post('/mcp', { ...ok, headers: { ...ok.headers, origin: 'https://evil.example' } });
+    t.equal(foreign.status, 403);
+    t.equal(foreign.headers['lapel-error-code'], 'ORIGIN_FOREIGN');
+    const none = await api.post('/mcp', { ...ok, headers: { ...ok.headers, origin: 'null' } });
+    t.equal(none.status, 403);
+    const own = await api.post('/mcp', { ...ok, headers: { ...ok.headers, origin: world.service.addresses.http } });
+    t.equal(own.status, 200);
+  },
+);
 
 t.test('arguments that a tool does not take are told, with the name of the argument', async (t) => {
   const world = await startWorld(t);

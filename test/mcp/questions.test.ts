@@ -14,7 +14,10 @@ t.test('each question is answered within four calls and 15,000 tokens, by the de
   for (const { question, facts, known = {} } of QUESTIONS) {
     const asked = filled(question);
     const wanted = facts.map(({ source }) => new RegExp(filled(source)));
-    const { calls, tokens, text, found } = await reach({ assistant, tools }, asked, wanted, { known, most: MOST_CALLS });
+    const { calls, tokens, text, found } = await reach({ assistant, tools }, asked, wanted, {
+      known,
+      most: MOST_CALLS,
+    });
     const what = `${question} | ${calls.join(', ')} | ${tokens}`;
     t.ok(found, found ? what : `${what}\n${text}`);
     t.ok(tokens <= MOST_TOKENS, what);

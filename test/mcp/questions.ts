@@ -9,18 +9,43 @@ export interface Question {
 const NORTH_ROLLOUT = { operation: 'setLanguage', parameters: { lang: 'de' }, devices: { tags: { site: 'north' } } };
 
 export const QUESTIONS: readonly Question[] = [
-  { question: 'Why does the device {silent} not get its command?', facts: [/the device is offline/, /last seen 2026-/] },
+  {
+    question: 'Why does the device {silent} not get its command?',
+    facts: [/the device is offline/, /last seen 2026-/],
+  },
   { question: 'Why does {blocked} not get its command?', facts: [/blocked by administration/] },
-  { question: 'What failed since yesterday, by version and code?', facts: [/2 x STORAGE_FULL/, /com\.example\.camera@1\.2\.0/] },
-  { question: 'What did the device say when the install with STORAGE_FULL failed?', facts: [/no room left on the card/] },
-  { question: 'On which devices did version 1.2.0 of com.example.camera fail?', facts: [/{north} failed/, /{south} failed/] },
-  { question: 'Whose webhooks do not arrive, and what did the receiver answer?', facts: [/answer 503/, /maintenance until noon/] },
-  { question: 'Look at the delivery {delivery}: what did the receiver answer to its attempts?', facts: [/attempt 1 2026-/, /maintenance until noon/] },
+  {
+    question: 'What failed since yesterday, by version and code?',
+    facts: [/2 x STORAGE_FULL/, /com\.example\.camera@1\.2\.0/],
+  },
+  {
+    question: 'What did the device say when the install with STORAGE_FULL failed?',
+    facts: [/no room left on the card/],
+  },
+  {
+    question: 'On which devices did version 1.2.0 of com.example.camera fail?',
+    facts: [/{north} failed/, /{south} failed/],
+  },
+  {
+    question: 'Whose webhooks do not arrive, and what did the receiver answer?',
+    facts: [/answer 503/, /maintenance until noon/],
+  },
+  {
+    question: 'Look at the delivery {delivery}: what did the receiver answer to its attempts?',
+    facts: [/attempt 1 2026-/, /maintenance until noon/],
+  },
   { question: 'How does the rollout {rollout} stand?', facts: [/is paused/, /4 succeeded/] },
   { question: 'Why is the rollout {rollout} paused?', facts: [/HEALTH_RULE/] },
-  { question: 'Is the canary of {rollout} healthy against the control group?', facts: [/silent (worse|broken)/, /rules that fired: silent/] },
+  {
+    question: 'Is the canary of {rollout} healthy against the control group?',
+    facts: [/silent (worse|broken)/, /rules that fired: silent/],
+  },
   { question: 'Who paused {rollout}, and when?', facts: [/2026-\S+ paused stage 1 by service/] },
-  { question: 'What would a rollout of the language de to all devices in the north do?', facts: [/Effect: devices 1, stages 1/, /nothing was changed/], known: { rollout: NORTH_ROLLOUT } },
+  {
+    question: 'What would a rollout of the language de to all devices in the north do?',
+    facts: [/Effect: devices 1, stages 1/, /nothing was changed/],
+    known: { rollout: NORTH_ROLLOUT },
+  },
   { question: 'What changed, and who did it?', facts: [/changed the settings of this application/] },
   { question: 'Is everything healthy?', facts: [/8 activated devices, 6 of them connected/, /is paused/] },
   { question: 'What ends soon?', facts: [/valid until 2026-12-/] },
@@ -36,7 +61,10 @@ export const QUESTIONS: readonly Question[] = [
   { question: 'What is the battery and the firmware of the device {north}?', facts: [/Battery 12%/, /2\.1\.0/] },
   { question: 'Which software is installed on the device {healthy}?', facts: [/com\.example\.camera/, /code 12/] },
   { question: 'Which events did {north} send, was there an SOS?', facts: [/custom\.sos/, /red/] },
-  { question: 'Is version 1.2.0 of com.example.camera uploaded and distributed?', facts: [/distribution is started/, /Binary: 6 bytes/] },
+  {
+    question: 'Is version 1.2.0 of com.example.camera uploaded and distributed?',
+    facts: [/distribution is started/, /Binary: 6 bytes/],
+  },
   { question: 'Whose token is this, and what may it do?', facts: [/Ada Lovelace/, /svc:device:write/] },
   { question: 'Look at command {command}: when was it delivered?', facts: [/delivered 2026-/, /STORAGE_FULL/] },
   { question: 'List the rollouts that are paused', facts: [/{rollout}/] },

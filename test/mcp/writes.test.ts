@@ -14,8 +14,6 @@ async function start(t: Test) {
   return { world, tenant, url, assistantOf, assistant: await assistantOf() };
 }
 
-
-
 /** Asks for a proposal, and confirms it. */
 async function twice(assistant: Assistant, tool: string, given: Record<string, unknown>) {
   const first = await assistant.call(tool, given);
@@ -79,7 +77,12 @@ t.test('a proposal is no good with another token, tool, device or argument, nor 
   await refused(other, 'change_tags', given, /not of this token/);
   await refused(assistant, 'change_tags', { ...given, deviceId: two.deviceId }, /exactly these arguments/);
   await refused(assistant, 'change_tags', { ...given, tags: { site: 'south' } }, /exactly these arguments/);
-  await refused(assistant, 'send_command', { deviceId: one.deviceId, operation: 'setLanguage', lang: 'de' }, /this tool/);
+  await refused(
+    assistant,
+    'send_command',
+    { deviceId: one.deviceId, operation: 'setLanguage', lang: 'de' },
+    /this tool/,
+  );
   world.clock.advance(300_000);
   const late = await confirm();
   t.ok(late.isError);

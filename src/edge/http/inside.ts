@@ -45,7 +45,9 @@ interface Parts {
 const OWN: ReadonlySet<string> = new Set(
   `accept accept-encoding accept-language connection content-encoding content-length content-type cookie expect
   idempotency-key if-match if-modified-since if-none-match if-unmodified-since keep-alive mcp-method mcp-name
-  mcp-protocol-version mcp-session-id origin prefer range te trailer transfer-encoding upgrade x-request-id`.split(/\s+/),
+  mcp-protocol-version mcp-session-id origin prefer range te trailer transfer-encoding upgrade x-request-id`.split(
+    /\s+/,
+  ),
 );
 
 /**

@@ -1,6 +1,6 @@
-import { access, endsSoon, health } from './administration/health.ts';
-import { changes, device, search } from './administration/find.ts';
 import { failures } from './administration/failures.ts';
+import { changes, device, search } from './administration/find.ts';
+import { access, endsSoon, health } from './administration/health.ts';
 import { redeliver, webhooks } from './administration/webhooks.ts';
 import type { McpParts } from './application-mcp.ts';
 import { createDocuments } from './documents.ts';
@@ -28,17 +28,18 @@ const SAME: Readonly<Record<string, string>> = {
 const { rollout: _rollout, memberState: _state, ...filters } = findDevices.properties;
 const ofAllCustomers: Tool = { ...findDevices, properties: filters };
 
-const TOOLS: readonly Tool[] = [
+/** All tools of administration. */
+export const administrationTools = (ofDocuments: Parameters<typeof documentTools>[0]): readonly Tool[] => [
   ...[access, health, endsSoon, search, ofAllCustomers, device, whyNoCommand, commands, failures, webhooks],
-  ...[rollouts, rollout, changes],
+  ...[rollouts, rollout, changes, ...documentTools(ofDocuments)],
+  ...[{ ...pauseRollout, writes: 'support' }, redeliver],
 ];
-const WRITES: readonly Tool[] = [{ ...pauseRollout, writes: 'support' }, redeliver];
 
 /** Serves the assistants of the people who administer the service. */
 export const createAdministrationMcp = ({ docs, docsUrl, ...parts }: McpParts): Mcp =>
   createMcp({
     ...parts,
-    tools: [...TOOLS, ...documentTools({ documents: createDocuments(docs), docsUrl }), ...WRITES],
+    tools: administrationTools({ documents: createDocuments(docs), docsUrl }),
     instructions: INSTRUCTIONS,
     same: SAME,
   });

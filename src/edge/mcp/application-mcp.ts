@@ -25,18 +25,18 @@ export type McpParts = Omit<Parameters<typeof createMcp>[0], 'tools' | 'instruct
   docsUrl(): string;
 };
 
-const READS: readonly Tool[] = [
+/** All tools of the application API. */
+export const applicationTools = (ofDocuments: Parameters<typeof documentTools>[0]): readonly Tool[] => [
   ...[access, health, findDevices, device, whyNoCommand, commands, failures, webhooks, delivery, events],
-  ...[rollouts, rollout, software, changes],
+  ...[rollouts, rollout, software, changes, ...documentTools(ofDocuments)],
+  ...[changeTags, sendCommand, pauseRollout, approveRollout, startRollout, redeliver],
 ];
-
-const WRITES: readonly Tool[] = [changeTags, sendCommand, pauseRollout, approveRollout, startRollout, redeliver];
 
 /** Serves the assistants of applications and of the people of developers. */
 export const createApplicationMcp = ({ docs, docsUrl, ...parts }: McpParts): Mcp =>
   createMcp({
     ...parts,
-    tools: [...READS, ...documentTools({ documents: createDocuments(docs), docsUrl }), ...WRITES],
+    tools: applicationTools({ documents: createDocuments(docs), docsUrl }),
     instructions: INSTRUCTIONS,
     common: { applicationId: TEXT('Another application of the developer; only for tokens of people.', 128) },
   });

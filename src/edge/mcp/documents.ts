@@ -35,7 +35,11 @@ function sectionsOf(page: string, html: string): Section[] {
 }
 
 /** Words of a question that say nothing about its subject. */
-const EMPTY = new Set('a an and are at be by can do does for from has have how i in is it its my no not of on or that the this to was what when where which who why will with'.split(' '));
+const EMPTY = new Set(
+  'a an and are at be by can do does for from has have how i in is it its my no not of on or that the this to was what when where which who why will with'.split(
+    ' ',
+  ),
+);
 
 export const wordsOf = (text: string): string[] => [
   ...new Set((text.toLowerCase().match(/[\p{L}\p{N}_]{2,40}/gu) ?? []).filter((word) => !EMPTY.has(word)).slice(0, 24)),

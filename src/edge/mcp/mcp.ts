@@ -7,13 +7,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createCounts } from '../../runtime/counts.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
-import { CallerLeft } from '../http/inside.ts';
 import { behindBearer } from '../http/bearer.ts';
+import { CallerLeft } from '../http/inside.ts';
 import type { Answer, Input } from '../http/route.ts';
 import { CODE_OF_STATUS } from './answers.ts';
 import { data, plainName } from './foreign.ts';
-import { checkOrigin } from './origin.ts';
 import { createOnce } from './once.ts';
+import { checkOrigin } from './origin.ts';
 import { createReport } from './report.ts';
 import { createAsk, type Session, Unanswered } from './session.ts';
 import type { Property, Tool } from './tool.ts';
@@ -187,6 +187,8 @@ function requestOf({ headers, baseUrl, target }: Input): Request {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value === 'string' && !name.startsWith(':')) given.set(name, value);
   }
-  given.set('content-type', 'application/json'); // the body was read as JSON, by the rules of this service
+  // The body was read as JSON, by the rules of this service, and the answer has the form that fits.
+  given.set('content-type', 'application/json');
+  given.set('accept', 'application/json, text/event-stream');
   return new Request(new URL(target.path, baseUrl), { method: 'POST', headers: given });
 }

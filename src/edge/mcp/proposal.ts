@@ -45,7 +45,11 @@ export const PROPOSAL: Property = {
  * after a restart. Who has the token could sign one, and could call the API without one: the two steps are for assistants,
  * which never see the token.
  */
-export async function inTwoSteps<Seen extends Look>(session: Session, report: Report, change: Change<Seen>): Promise<void> {
+export async function inTwoSteps<Seen extends Look>(
+  session: Session,
+  report: Report,
+  change: Change<Seen>,
+): Promise<void> {
   const { proposal, what, tool } = change;
   if (proposal === undefined) {
     const { effect, lines } = await change.look();
@@ -91,7 +95,9 @@ function macOf(session: Session, { tool, given }: Bound, { until, effect, nonce 
 
 function sign(session: Session, change: Bound, signed: Signed): string {
   const effect = Buffer.from(JSON.stringify(signed.effect)).toString('base64url');
-  return [signed.until.toString(36), effect, signed.nonce, macOf(session, change, signed).toString('base64url')].join('.');
+  return [signed.until.toString(36), effect, signed.nonce, macOf(session, change, signed).toString('base64url')].join(
+    '.',
+  );
 }
 
 /** Reads a proposal back. Throws Unanswered for one that is not of this token, tool and arguments, or too old. */
@@ -100,7 +106,11 @@ function read(session: Session, change: Bound, proposal: string): Signed {
   const given = Buffer.from(mac, 'base64url');
   let signed: Signed | undefined;
   try {
-    signed = { until: Number.parseInt(end, 36), effect: JSON.parse(Buffer.from(effect, 'base64url').toString()), nonce };
+    signed = {
+      until: Number.parseInt(end, 36),
+      effect: JSON.parse(Buffer.from(effect, 'base64url').toString()),
+      nonce,
+    };
   } catch {
     // It is no proposal of this service, as the check below says.
   }
@@ -110,7 +120,8 @@ function read(session: Session, change: Bound, proposal: string): Signed {
       'Refused, nothing was changed: the proposal is not of this token, this tool and exactly these arguments. Make a new one.',
     );
   }
-  if (session.now() > signed.until) throw new Unanswered('Refused, nothing was changed: the proposal is older than 5 minutes. Make a new one.');
+  if (session.now() > signed.until)
+    throw new Unanswered('Refused, nothing was changed: the proposal is older than 5 minutes. Make a new one.');
   return signed;
 }
 
@@ -119,5 +130,7 @@ function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (value === null || typeof value !== 'object') return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, member]) => [name, ordered(member)]));
+  return Object.fromEntries(
+    members.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, member]) => [name, ordered(member)]),
+  );
 }

@@ -72,9 +72,17 @@ interface AskParts {
 }
 
 /** Makes the functions with which tools call operations. */
-export function createAsk({ inside, applicationId, timeZone, same }: AskParts): Pick<Session, 'ask' | 'call' | 'refused' | 'placeOf' | 'zone'> {
+export function createAsk({
+  inside,
+  applicationId,
+  timeZone,
+  same,
+}: AskParts): Pick<Session, 'ask' | 'call' | 'refused' | 'placeOf' | 'zone'> {
   const call: Session['call'] = (operation, given = {}) =>
-    inside(same[operation] ?? operation, { ...given, params: { ...(applicationId !== undefined && { applicationId }), ...given.params } });
+    inside(same[operation] ?? operation, {
+      ...given,
+      params: { ...(applicationId !== undefined && { applicationId }), ...given.params },
+    });
   return {
     call,
     zone: timeZone,

@@ -1,8 +1,8 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import { momentOf, time } from '../times.ts';
-import { code } from '../tools/command-words.ts';
 import { SINCE, TEXT, tool, UNTIL } from '../tool.ts';
+import { code } from '../tools/command-words.ts';
 
 interface Given {
   since?: string;
@@ -36,7 +36,9 @@ export const failures = tool<Given>({
     for (const one of found.errors) report.row(`- ${one.failed} x ${code(one.code)}, before ${one.failedBefore}`);
     report.say('By version:');
     for (const one of found.versions) {
-      report.row(`- ${data(`${one.package} ${one.version}`, 120)}: ${one.failed} of ${one.finished} failed, before ${one.failedBefore} of ${one.finishedBefore}`);
+      report.row(
+        `- ${data(`${one.package} ${one.version}`, 120)}: ${one.failed} of ${one.finished} failed, before ${one.failedBefore} of ${one.finishedBefore}`,
+      );
     }
     report.say(`Console: ${session.link('failures')}`);
   },

@@ -1,17 +1,18 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import { readPage, showRows } from '../pages.ts';
-import { entryLine } from '../tools/changes.ts';
-import { commandLine } from '../tools/command-words.ts';
 import { momentOf, time } from '../times.ts';
 import { CURSOR, DEVICE, SINCE, TEXT, tool, UNTIL } from '../tool.ts';
+import { entryLine } from '../tools/changes.ts';
+import { commandLine } from '../tools/command-words.ts';
 
 type Story = SchemaTypes['admin/device-story']['entries'][number];
 
 export const search = tool<{ text: string }>({
   name: 'search',
   title: 'Find something by its identifier or name',
-  description: 'Find a developer, customer, application, package, device, command or webhook by a part of its name or its identifier.',
+  description:
+    'Find a developer, customer, application, package, device, command or webhook by a part of its name or its identifier.',
   properties: { text: TEXT('A part of the name or of the identifier.', 255) },
   required: ['text'],
   async run(session, { text }, report) {
@@ -34,7 +35,8 @@ function storyLine(entry: Story): string {
     return `${when}${times}: ${connection.reason ?? 'no reason'}, ${data(connection.detail, 120)}, from ${data(connection.address, 45)}`;
   }
   if (command) return `${when}: ${commandLine(command)}`;
-  if (event) return `${when}: ${data(event.type, 60)} to ${event.setting}, ${event.status}, delivery ${event.deliveryId}`;
+  if (event)
+    return `${when}: ${data(event.type, 60)} to ${event.setting}, ${event.status}, delivery ${event.deliveryId}`;
   if (change) return `${when}: ${data(change.sentence, 200)}`;
   return `${when}: ${data(JSON.stringify(entry.action), 160)}`;
 }
@@ -79,11 +81,19 @@ export const changes = tool<{ since?: string; until?: string; about?: string; cu
   properties: {
     since: SINCE,
     until: UNTIL,
-    about: TEXT('Only about this object: its kind, a colon, and its identifier, such as application:patrol or device:350000000000016.', 200),
+    about: TEXT(
+      'Only about this object: its kind, a colon, and its identifier, such as application:patrol or device:350000000000016.',
+      200,
+    ),
     cursor: CURSOR,
   },
   async run(session, { since, until, about, cursor }, report) {
-    const query = { about, since: momentOf(since, session.now()), until: momentOf(until, session.now(), 'until'), limit: 25 };
+    const query = {
+      about,
+      since: momentOf(since, session.now()),
+      until: momentOf(until, session.now(), 'until'),
+      limit: 25,
+    };
     const page = await readPage<Entry>(session, 'listAudit', { list: 'entries', cursor, query });
     if (page.rows.length === 0) report.say('No change is recorded in this time.');
     showRows(report, page, entryLine);

@@ -66,10 +66,13 @@ export const endsSoon = tool<object>({
       if (certificates.length === 0) report.say('- it has no certificates that end');
       if (disk) {
         const full = disk.fullAt === null ? 'it does not fill' : `full ${time(disk.fullAt)} at the present pace`;
-        report.say(`- disk: ${(disk.freeBytes / GIB).toFixed(1)} GiB free of ${(disk.sizeBytes / GIB).toFixed(1)} GiB, ${full}`);
+        report.say(
+          `- disk: ${(disk.freeBytes / GIB).toFixed(1)} GiB free of ${(disk.sizeBytes / GIB).toFixed(1)} GiB, ${full}`,
+        );
       }
     }
-    for (const { keyId, state, createdAt } of keys) report.say(`Signing key ${keyId}: ${state}, made ${time(createdAt)}.`);
+    for (const { keyId, state, createdAt } of keys)
+      report.say(`Signing key ${keyId}: ${state}, made ${time(createdAt)}.`);
     const out = people.filter(({ disabled, tokens, login }) => disabled || (tokens === 0 && login === null));
     for (const { personId, name, disabled } of out) {
       report.say(`${personId} ${data(name, 60)} cannot sign in: ${disabled ? 'disabled' : 'no valid token'}.`);

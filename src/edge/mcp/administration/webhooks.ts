@@ -30,7 +30,10 @@ export const webhooks = tool<{ state?: string; applicationId?: string; status?: 
   description:
     'Whose webhooks do not arrive, since when, and what did the receiver answer? Lists the receivers of all customers, those that fail first; with applicationId the deliveries of one application by status.',
   properties: {
-    state: { enum: ['healthy', 'retrying', 'slow', 'failing'], description: 'Only receivers in this state; by default failing.' },
+    state: {
+      enum: ['healthy', 'retrying', 'slow', 'failing'],
+      description: 'Only receivers in this state; by default failing.',
+    },
     applicationId: TEXT('The deliveries of this application.', 128),
     status: { enum: ['pending', 'delivered', 'exhausted', 'gone'], description: 'With applicationId.' },
     cursor: CURSOR,
@@ -49,7 +52,11 @@ export const webhooks = tool<{ state?: string; applicationId?: string; status?: 
       showRows(report, page, deliveryLine);
       return;
     }
-    const page = await readPage<Receiver>(session, 'listReceivers', { list: 'receivers', cursor, query: { state, limit: 25 } });
+    const page = await readPage<Receiver>(session, 'listReceivers', {
+      list: 'receivers',
+      cursor,
+      query: { state, limit: 25 },
+    });
     report.say(page.rows.length === 0 && `No receiver is ${state}.`, `Console: ${session.link('webhooks')}`);
     showRows(report, page, receiverLine);
   },
@@ -60,9 +67,14 @@ const NAME = 'redeliver';
 export const redeliver = tool<{ applicationId: string; deliveryId: string; proposal?: string }>({
   name: NAME,
   title: 'Send a webhook again',
-  description: 'Redeliver: send one webhook of an application again. Two calls: the first proposes, the second confirms.',
+  description:
+    'Redeliver: send one webhook of an application again. Two calls: the first proposes, the second confirms.',
   writes: 'support',
-  properties: { applicationId: TEXT('The application.', 128), deliveryId: TEXT('The delivery.', 64), proposal: PROPOSAL },
+  properties: {
+    applicationId: TEXT('The application.', 128),
+    deliveryId: TEXT('The delivery.', 64),
+    proposal: PROPOSAL,
+  },
   required: ['applicationId', 'deliveryId'],
   run: (session, { proposal, ...params }, report) =>
     inTwoSteps(session, report, {
@@ -72,11 +84,17 @@ export const redeliver = tool<{ applicationId: string; deliveryId: string; propo
       what: `send the webhook ${data(params.deliveryId, 64)} of ${data(params.applicationId, 128)} again`,
       async look() {
         const found = await session.ask<Detail>('readDelivery', { params });
-        return { effect: { deliveries: 1, attemptsSoFar: found.attempts }, lines: [`It is ${found.status}, to ${hostOf(found.url)}.`] };
+        return {
+          effect: { deliveries: 1, attemptsSoFar: found.attempts },
+          lines: [`It is ${found.status}, to ${hostOf(found.url)}.`],
+        };
       },
       async act() {
         await session.ask('redeliverOne', { params, via: { assistant: session.assistant, tool: NAME } });
-        return ['Done: the webhook is sent again.', `Console: ${session.link('webhooks', params.applicationId, params.deliveryId)}`];
+        return [
+          'Done: the webhook is sent again.',
+          `Console: ${session.link('webhooks', params.applicationId, params.deliveryId)}`,
+        ];
       },
     }),
 });

@@ -23,8 +23,17 @@ export const changeTags = tool<Given>({
   writes: 'svc:device:write',
   properties: {
     deviceId: { type: 'string', pattern: '^[0-9]{15}$', description: 'One device.' },
-    devices: { type: 'object', description: 'A selector, as of a rollout, such as {"tags":{"site":"north"}}. Either this or deviceId.' },
-    tags: { type: 'object', minProperties: 1, maxProperties: 32, additionalProperties: { type: ['string', 'null'], maxLength: 128 }, description: 'The tags to set; null removes one.' },
+    devices: {
+      type: 'object',
+      description: 'A selector, as of a rollout, such as {"tags":{"site":"north"}}. Either this or deviceId.',
+    },
+    tags: {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 32,
+      additionalProperties: { type: ['string', 'null'], maxLength: 128 },
+      description: 'The tags to set; null removes one.',
+    },
     proposal: PROPOSAL,
   },
   required: ['tags'],
@@ -32,7 +41,9 @@ export const changeTags = tool<Given>({
     const { deviceId, devices, tags } = given;
     if ((deviceId === undefined) === (devices === undefined)) throw new Unanswered('Give either deviceId or devices.');
     const via = { assistant: session.assistant, tool: NAME };
-    const told = Object.entries(tags).map(([key, value]) => (value === null ? `remove ${data(key, 70)}` : `set ${data(`${key}=${value}`, 140)}`));
+    const told = Object.entries(tags).map(([key, value]) =>
+      value === null ? `remove ${data(key, 70)}` : `set ${data(`${key}=${value}`, 140)}`,
+    );
     const what = told.join(', ');
     if (deviceId !== undefined) {
       const params = { deviceId };
@@ -50,7 +61,10 @@ export const changeTags = tool<Given>({
         },
         async act({ etag }) {
           await session.ask('updateTags', { params, body: tags, headers: { 'if-match': etag }, via });
-          return [`Done: the tags of the device ${deviceId} are changed.`, `Console: ${session.link('devices', deviceId)}`];
+          return [
+            `Done: the tags of the device ${deviceId} are changed.`,
+            `Console: ${session.link('devices', deviceId)}`,
+          ];
         },
       });
       return;
@@ -61,12 +75,22 @@ export const changeTags = tool<Given>({
       proposal,
       what: `${what} at all devices that match`,
       async look() {
-        const { matching, connected, estimate } = await session.ask<SchemaTypes['rest/device-count']>('countDevices', { body: { devices } });
-        return { effect: { devices: matching }, lines: [`${connected} of them are connected now.`, estimate && 'The number is an estimate.'] };
+        const { matching, connected, estimate } = await session.ask<SchemaTypes['rest/device-count']>('countDevices', {
+          body: { devices },
+        });
+        return {
+          effect: { devices: matching },
+          lines: [`${connected} of them are connected now.`, estimate && 'The number is an estimate.'],
+        };
       },
       async act() {
-        const done = await session.ask<SchemaTypes['rest/tagged']>('updateTagsOfMany', { body: { devices, tags }, via });
-        return [`Done: ${done.matching} devices match, ${done.changed} were changed, ${done.refused} refused, because they would have too many tags.`];
+        const done = await session.ask<SchemaTypes['rest/tagged']>('updateTagsOfMany', {
+          body: { devices, tags },
+          via,
+        });
+        return [
+          `Done: ${done.matching} devices match, ${done.changed} were changed, ${done.refused} refused, because they would have too many tags.`,
+        ];
       },
     });
   },

@@ -7,9 +7,13 @@ import { CURSOR, SINCE, tool, UNTIL } from '../tool.ts';
 type Row = SchemaTypes['rest/own-audit-list']['entries'][number];
 
 /** An entry of the audit log. Its sentence has names that people have given. */
-export const entryLine = (
-  { at, sentence, status, details, address }: Pick<Row, 'at' | 'sentence' | 'status' | 'details' | 'address'>,
-): string =>
+export const entryLine = ({
+  at,
+  sentence,
+  status,
+  details,
+  address,
+}: Pick<Row, 'at' | 'sentence' | 'status' | 'details' | 'address'>): string =>
   [
     `- ${time(at)} ${data(sentence, 200)}`,
     status !== null && status >= 400 ? `refused with ${status}` : undefined,

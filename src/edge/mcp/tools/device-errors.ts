@@ -4,7 +4,8 @@ export const DEVICE_ERRORS: Readonly<Record<string, string>> = {
   STORAGE_FULL: 'The device has no room for the file. Free its storage, then send the command again.',
   REVERTED: 'The device did not reach the service with its new list of networks, and has its former one again.',
   SIGNATURE_REJECTED: 'Not installed: no key of the device has signed the version.',
-  SIGNATURE_MISSING: 'The service did not send the command: the signature of the version was taken away after the call.',
+  SIGNATURE_MISSING:
+    'The service did not send the command: the signature of the version was taken away after the call.',
   SIGNATURE_INVALID: 'The service did not send the command: the signature of the version is not valid any more.',
   CERTIFICATE_CHANGED: 'The service did not send the command: the binary has another certificate than before.',
   CERTIFICATE_UNREADABLE: 'The service did not send the command: the certificate of the binary cannot be read.',

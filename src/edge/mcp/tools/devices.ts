@@ -25,7 +25,11 @@ export const device = tool<{ deviceId: string }>({
       battery && `Battery ${battery.level}%, ${battery.charging ? 'charging' : 'not charging'}.`,
       storage && `Storage: ${Math.floor(storage.free / MIB)} MiB free of ${Math.floor(storage.total / MIB)} MiB.`,
       network && `Network ${data(network.type, 24)}, SSID ${data(network.ssid, 40)}, ${network.rssi ?? 'unknown'} dBm.`,
-      `Tags: ${Object.entries(tags).map(([key, value]) => data(`${key}=${value}`, 80)).join(', ') || 'none'}.`,
+      `Tags: ${
+        Object.entries(tags)
+          .map(([key, value]) => data(`${key}=${value}`, 80))
+          .join(', ') || 'none'
+      }.`,
       `Console: ${session.link('devices', deviceId)}`,
       software && `Installed software (${software.length}):`,
     );

@@ -34,7 +34,8 @@ export function documentTools({ documents, docsUrl }: Parts): Tool[] {
   const explainError = tool<{ code: string }>({
     name: 'explain_error',
     title: 'Explain an error',
-    description: 'Explain an error code of the API, of a command or of a device (such as STORAGE_FULL, NO_ANSWER, RATE_LIMITED): what does this error mean, when does it come, and what to do.',
+    description:
+      'Explain an error code of the API, of a command or of a device (such as STORAGE_FULL, NO_ANSWER, RATE_LIMITED): what does this error mean, when does it come, and what to do.',
     properties: { code: TEXT('The error code.', 64) },
     required: ['code'],
     async run(_, { code }, report) {
@@ -46,7 +47,9 @@ export function documentTools({ documents, docsUrl }: Parts): Tool[] {
       const ofDevice = Object.hasOwn(DEVICE_ERRORS, name) ? DEVICE_ERRORS[name] : undefined;
       if (ofDevice !== undefined) report.say(`${name} as the end of a command: ${ofDevice}`);
       if (!row && ofDevice === undefined) {
-        report.say(`${data(code, 64)} is no error of the service. Devices may choose codes of their own: ask their maker.`);
+        report.say(
+          `${data(code, 64)} is no error of the service. Devices may choose codes of their own: ask their maker.`,
+        );
       }
       report.say(`Documents: ${place('errors', row ? name : 'errors-of-devices')}`);
     },
@@ -55,7 +58,8 @@ export function documentTools({ documents, docsUrl }: Parts): Tool[] {
   const searchDocuments = tool<{ question: string }>({
     name: 'search_documents',
     title: 'Search the documents',
-    description: 'Search the documents, guides and reference for a question or for words: how does something work, what is the limit, how do I set, verify, sign, back up, restore or configure it? Answers the sections that fit best.',
+    description:
+      'Search the documents, guides and reference for a question or for words: how does something work, what is the limit, how do I set, verify, sign, back up, restore or configure it? Answers the sections that fit best.',
     properties: { question: TEXT('The question, or its words.', 400) },
     required: ['question'],
     async run(_, { question }, report) {
@@ -63,7 +67,9 @@ export function documentTools({ documents, docsUrl }: Parts): Tool[] {
       if (found.length === 0) throw new Unanswered('No section has these words. Ask with other words.');
       for (const { page, anchor, title, text } of found) {
         const cut = text.length > SHOWN ? ' ...' : '';
-        report.say(`## ${title} (page=${page || 'index'}, section=${anchor}) ${place(page, anchor)}\n${text.slice(0, SHOWN).toWellFormed()}${cut}`);
+        report.say(
+          `## ${title} (page=${page || 'index'}, section=${anchor}) ${place(page, anchor)}\n${text.slice(0, SHOWN).toWellFormed()}${cut}`,
+        );
       }
     },
   });
@@ -71,18 +77,25 @@ export function documentTools({ documents, docsUrl }: Parts): Tool[] {
   const readDocument = tool<{ page?: string; section?: string; cursor?: string }>({
     name: 'read_document',
     title: 'Show a document',
-    description: 'Show a page of the documents, or one section of it, piece by piece. Without page: the list of all pages; with page alone: its sections.',
-    properties: { page: TEXT('The name of the page.', 64), section: TEXT('The section, as the list or the search names it.', 200), cursor: CURSOR },
+    description:
+      'Show a page of the documents, or one section of it, piece by piece. Without page: the list of all pages; with page alone: its sections.',
+    properties: {
+      page: TEXT('The name of the page.', 64),
+      section: TEXT('The section, as the list or the search names it.', 200),
+      cursor: CURSOR,
+    },
     async run(session, { page, section, cursor }, report) {
       if (page === undefined) {
         report.say(`Pages: ${(await documents.pages()).map((name) => name || 'index').join(', ')}`);
         return;
       }
       const sections = await documents.of(page === 'index' ? '' : page);
-      if (sections.length === 0) throw new Unanswered('There is no such page. Without arguments, read_document lists them.');
+      if (sections.length === 0)
+        throw new Unanswered('There is no such page. Without arguments, read_document lists them.');
       if (section === undefined) {
         report.say(`Sections of ${page} (${place(page, '')}):`);
-        for (const { anchor, title, text } of sections) report.row(`- ${anchor || '(beginning)'}: ${title}, ${text.length} characters`);
+        for (const { anchor, title, text } of sections)
+          report.row(`- ${anchor || '(beginning)'}: ${title}, ${text.length} characters`);
         return;
       }
       const found = sections.find(({ anchor }) => anchor === section);

@@ -38,7 +38,13 @@ export const failures = tool<Given>({
   },
   async run(session, given, report) {
     const since = momentOf(given.since ?? '24h', session.now());
-    const query = { ...given, status: 'failed', since, until: momentOf(given.until, session.now(), 'until'), limit: ROWS };
+    const query = {
+      ...given,
+      status: 'failed',
+      since,
+      until: momentOf(given.until, session.now(), 'until'),
+      limit: ROWS,
+    };
     const rows: Row[] = [];
     let next: string | undefined;
     for (let page = 0; page < PAGES && (page === 0 || next !== undefined); page += 1) {
@@ -63,7 +69,15 @@ export const failures = tool<Given>({
   },
 });
 
-export const commands = tool<Omit<Given, 'until'> & { deviceId?: string; status?: string; rolloutId?: string; cursor?: string; transactionId?: number }>({
+export const commands = tool<
+  Omit<Given, 'until'> & {
+    deviceId?: string;
+    status?: string;
+    rolloutId?: string;
+    cursor?: string;
+    transactionId?: number;
+  }
+>({
   name: 'commands',
   title: 'List commands, or look at one',
   description:
@@ -88,7 +102,9 @@ export const commands = tool<Omit<Given, 'until'> & { deviceId?: string; status?
       showRows(report, page, commandLine);
       return;
     }
-    const row = await session.ask<SchemaTypes['common/transaction-detail']>('readOwnTransaction', { params: { transactionId } });
+    const row = await session.ask<SchemaTypes['common/transaction-detail']>('readOwnTransaction', {
+      params: { transactionId },
+    });
     report.say(
       `Command ${commandLine(row)}.`,
       `Published ${time(row.publishedAt)}, delivered ${time(row.deliveredAt)}, last word ${time(row.updatedAt)}.`,
@@ -98,7 +114,8 @@ export const commands = tool<Omit<Given, 'until'> & { deviceId?: string; status?
       row.parameters && `Parameters: ${data(JSON.stringify(row.parameters), 400)}.`,
       row.result && `Result: ${data(JSON.stringify(row.result), 600)}.`,
       row.late && `A late result came ${time(row.late.at)}: ${row.late.status}.`,
-      row.webhook && `Its webhook ${row.webhook.deliveryId} is ${row.webhook.status} after ${row.webhook.attempts} attempts.`,
+      row.webhook &&
+        `Its webhook ${row.webhook.deliveryId} is ${row.webhook.status} after ${row.webhook.attempts} attempts.`,
       `Console: ${session.link('transactions', transactionId)}`,
     );
   },

@@ -83,7 +83,9 @@ export const findDevices = tool<Given>({
     // Administration has no count of a selector.
     const isCounted =
       session.applicationId !== undefined &&
-      deviceIdPrefix === undefined && given.notSeenFor === undefined && given.batteryBelow === undefined;
+      deviceIdPrefix === undefined &&
+      given.notSeenFor === undefined &&
+      given.batteryBelow === undefined;
     if (cursor === undefined && isCounted) {
       const devices: Record<string, unknown> = {};
       for (const name of COUNTED) if (given[name] !== undefined) devices[name] = given[name];

@@ -15,7 +15,8 @@ const soon = (at: string, now: number): boolean => Date.parse(at) * 1000 - now <
 export const access = tool<object>({
   name: 'access',
   title: 'Whose token is this?',
-  description: 'Whose token, account or application is this, what may it do (scopes, role: read or write), until when is it valid, and in which time zone does the service write local times?',
+  description:
+    'Whose token, account or application is this, what may it do (scopes, role: read or write), until when is it valid, and in which time zone does the service write local times?',
   properties: {},
   async run(session, _, report) {
     const found = await session.ask<Access>('readOwnAccess');
@@ -43,9 +44,13 @@ export const health = tool<object>({
     const { endpoints } = await session.ask<SchemaTypes['rest/endpoint-list']>('listEndpoints');
     const paused = await session.ask<Rollouts>('listRollouts', { query: { state: 'paused', limit: 10 } });
     const running = await session.ask<Rollouts>('listRollouts', { query: { state: 'running', limit: 10 } });
-    const given = await session.ask<SchemaTypes['rest/delivery-list']>('listDeliveries', { query: { status: 'exhausted', limit: 1 } });
+    const given = await session.ask<SchemaTypes['rest/delivery-list']>('listDeliveries', {
+      query: { status: 'exhausted', limit: 1 },
+    });
     const { consumers } = await session.ask<SchemaTypes['rest/event-consumer-list']>('listConsumers');
-    const binaries = await session.ask<SchemaTypes['common/binary-warning-list']>('listOwnBinaryWarnings', { query: { limit: 10 } });
+    const binaries = await session.ask<SchemaTypes['common/binary-warning-list']>('listOwnBinaryWarnings', {
+      query: { limit: 10 },
+    });
     const { member } = await session.ask<Access>('readOwnAccess');
     const { devices, commands } = fleet;
     report.say(
@@ -56,18 +61,26 @@ export const health = tool<object>({
     const failing = endpoints.filter(({ failingSince, enabled }) => failingSince !== null || !enabled);
     report.say(failing.length === 0 && 'No endpoint fails.');
     for (const one of failing) {
-      const end = one.enabled ? ', and is disabled after five days of failures' : `, disabled (${one.disabledReason ?? 'asked'})`;
-      report.say(`Endpoint ${one.endpointId} to ${hostOf(one.url)} fails since ${time(one.failingSince, session.zone)}${end}.`);
+      const end = one.enabled
+        ? ', and is disabled after five days of failures'
+        : `, disabled (${one.disabledReason ?? 'asked'})`;
+      report.say(
+        `Endpoint ${one.endpointId} to ${hostOf(one.url)} fails since ${time(one.failingSince, session.zone)}${end}.`,
+      );
     }
     for (const { rolloutId, label, reason } of paused.rollouts) {
       report.say(`Rollout ${rolloutId} ${data(label, 60)} is paused: ${data(reason, 80)}.`);
     }
     for (const { rolloutId, label, counts, devices: all } of running.rollouts) {
-      report.say(`Rollout ${rolloutId} ${data(label, 60)} runs: ${counts.succeeded} of ${all} devices succeeded, ${counts.failed} failed.`);
+      report.say(
+        `Rollout ${rolloutId} ${data(label, 60)} runs: ${counts.succeeded} of ${all} devices succeeded, ${counts.failed} failed.`,
+      );
     }
     report.say(paused.rollouts.length + running.rollouts.length === 0 && 'No rollout is at work.');
     for (const { name, state, lag } of consumers) {
-      report.say(`Consumer ${data(name, 60)} is ${state}: ${lag.events} events behind, the oldest ${lag.seconds} s old.`);
+      report.say(
+        `Consumer ${data(name, 60)} is ${state}: ${lag.events} events behind, the oldest ${lag.seconds} s old.`,
+      );
     }
     for (const { package: name, version, warning } of binaries.warnings.slice(0, 5)) {
       report.say(`The binary of ${data(`${name} ${version}`, 100)} has a warning: ${data(warning)}.`);

@@ -19,7 +19,8 @@ const NAME = 'redeliver';
 export const redeliver = tool<Given>({
   name: NAME,
   title: 'Send webhooks again',
-  description: 'Redeliver: send one webhook again, or all of a time range with a status (such as exhausted). Two calls: the first proposes, the second confirms.',
+  description:
+    'Redeliver: send one webhook again, or all of a time range with a status (such as exhausted). Two calls: the first proposes, the second confirms.',
   writes: 'svc:application:write',
   properties: {
     deliveryId: TEXT('One delivery; otherwise the range of the other arguments.', 64),
@@ -48,7 +49,10 @@ export const redeliver = tool<Given>({
         },
         async act() {
           await session.ask('redeliver', { params, via });
-          return [`Done: the webhook ${deliveryId} is sent again.`, `delivery with deliveryId=${deliveryId} says how it ends.`];
+          return [
+            `Done: the webhook ${deliveryId} is sent again.`,
+            `delivery with deliveryId=${deliveryId} says how it ends.`,
+          ];
         },
       });
       return;
@@ -56,14 +60,21 @@ export const redeliver = tool<Given>({
     const { since, until, status = 'exhausted', setting } = given;
     const now = session.now();
     // A time back from now would be another one at the second call.
-    const body = { status, ...(setting && { setting }), ...(since && { since: momentOf(since, now) }), ...(until && { until: momentOf(until, now, 'until') }) };
+    const body = {
+      status,
+      ...(setting && { setting }),
+      ...(since && { since: momentOf(since, now) }),
+      ...(until && { until: momentOf(until, now, 'until') }),
+    };
     await inTwoSteps(session, report, {
       tool: NAME,
       given: body,
       proposal,
       what: `send all webhooks with the status ${status} again`,
       async look() {
-        const { redelivered } = await session.ask<SchemaTypes['rest/redelivered']>('redeliverRange', { body: { ...body, dryRun: true } });
+        const { redelivered } = await session.ask<SchemaTypes['rest/redelivered']>('redeliverRange', {
+          body: { ...body, dryRun: true },
+        });
         return { effect: { deliveries: redelivered }, lines: [] };
       },
       async act() {

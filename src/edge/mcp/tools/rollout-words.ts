@@ -8,7 +8,15 @@ type Rollout = SchemaTypes['common/rollout'];
 type Row = SchemaTypes['common/rollout-row-list']['rollouts'][number];
 type Stage = Rollout['stages'][number];
 
-const MEASURES = ['silent', 'reconnects', 'events', 'failedCommands', 'batteryDrop', 'storageFree', 'versionKept'] as const;
+const MEASURES = [
+  'silent',
+  'reconnects',
+  'events',
+  'failedCommands',
+  'batteryDrop',
+  'storageFree',
+  'versionKept',
+] as const;
 
 export const countsOf = (counts: Row['counts']): string =>
   Object.entries(counts)
@@ -31,7 +39,9 @@ export const rolloutLine = (row: Row): string =>
 function healthOf({ health, verdict }: Stage): string[] {
   const lines: string[] = [];
   if (verdict) {
-    const words = MEASURES.map((name) => `${name} ${verdict.measures[name]}`).filter((word) => !word.endsWith(' unknown'));
+    const words = MEASURES.map((name) => `${name} ${verdict.measures[name]}`).filter(
+      (word) => !word.endsWith(' unknown'),
+    );
     lines.push(
       `  verdict: ${verdict.succeeded} succeeded, ${verdict.failed} failed${verdict.codes.length > 0 ? ` (${verdict.codes.map(code).join(', ')})` : ''}, ${verdict.seen} seen since, ${verdict.silent} silent; ${words.join(', ') || 'no measure is known yet'}${verdict.fired.length > 0 ? `; rules that fired: ${verdict.fired.join(', ')}` : ''}`,
     );
@@ -68,7 +78,8 @@ export function showRollout(rollout: Rollout, console: string, report: Report): 
     `${rollout.devices} devices: ${countsOf(rollout.counts)}. In work: ${inWork.installing} have the command, ${inWork.switchedOff} are switched off, ${inWork.queued} wait for it.`,
     `Created ${time(rollout.createdAt)}, started ${time(rollout.startedAt)}, ended ${time(rollout.endedAt)}, estimated end ${rollout.estimatedEnd === null ? 'unknown' : time(rollout.estimatedEnd)}${endWaitsFor === null ? '' : `; it waits for: ${endWaitsFor}`}.`,
     `It permits: ${rollout.permits.join(', ') || 'nothing more'}.`,
-    abortRule && `Stop rule: ${abortRule.failures} failures of ${abortRule.results} results; stops at ${abortRule.stopsAt ?? 'no reachable number of'} failures.`,
+    abortRule &&
+      `Stop rule: ${abortRule.failures} failures of ${abortRule.results} results; stops at ${abortRule.stopsAt ?? 'no reachable number of'} failures.`,
     `Console: ${console}`,
     ...rollout.stages.flatMap(stageLines),
   );

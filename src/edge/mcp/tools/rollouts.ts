@@ -10,14 +10,19 @@ export const STATES = { enum: ['scheduled', 'running', 'paused', 'completed', 'c
 export const rollouts = tool<{ state?: string; deviceId?: string; cursor?: string }>({
   name: 'rollouts',
   title: 'List rollouts',
-  description: 'List rollouts (releases to many devices), the newest first: which ones are running, paused, completed or cancelled, and which ones a device is in.',
+  description:
+    'List rollouts (releases to many devices), the newest first: which ones are running, paused, completed or cancelled, and which ones a device is in.',
   properties: {
     state: STATES,
     deviceId: { type: 'string', pattern: '^[0-9]{15}$', description: 'Only rollouts with this device.' },
     cursor: CURSOR,
   },
   async run(session, { cursor, ...query }, report) {
-    const page = await readPage<Row>(session, 'listRollouts', { list: 'rollouts', cursor, query: { ...query, limit: 20 } });
+    const page = await readPage<Row>(session, 'listRollouts', {
+      list: 'rollouts',
+      cursor,
+      query: { ...query, limit: 20 },
+    });
     report.say(page.rows.length === 0 && 'No rollout is listed.', `Console: ${session.link('rollouts')}`);
     showRows(report, page, rolloutLine);
   },

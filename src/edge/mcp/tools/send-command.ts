@@ -40,7 +40,12 @@ export const sendCommand = tool<Given>({
     version: TEXT('For installSoftware and updateFirmware.', 128),
     lang: TEXT('For setLanguage, such as ja-JP.', 35),
     enabled: { type: 'boolean', description: 'For setConnectivityState: Bluetooth on or off.' },
-    kinds: { type: 'array', maxItems: 8, items: { type: 'string', maxLength: 32 }, description: 'For collectDiagnostics, such as ["logs"].' },
+    kinds: {
+      type: 'array',
+      maxItems: 8,
+      items: { type: 'string', maxLength: 32 },
+      description: 'For collectDiagnostics, such as ["logs"].',
+    },
     proposal: PROPOSAL,
   },
   required: ['deviceId', 'operation'],
@@ -60,8 +65,13 @@ export const sendCommand = tool<Given>({
       what: `send ${operation} ${data(JSON.stringify(body), 200)} to the device ${deviceId}`,
       async look() {
         const status = await session.ask<SchemaTypes['rest/device-status']>('readStatus', { params });
-        const { transactions } = await session.ask<SchemaTypes['rest/transaction-list']>('listTransactions', { params, query: { operation, limit: 50 } });
-        const open = transactions.filter(({ status: state }) => ['queued', 'delivered', 'processing'].includes(state)).length;
+        const { transactions } = await session.ask<SchemaTypes['rest/transaction-list']>('listTransactions', {
+          params,
+          query: { operation, limit: 50 },
+        });
+        const open = transactions.filter(({ status: state }) =>
+          ['queued', 'delivered', 'processing'].includes(state),
+        ).length;
         return {
           effect: { devices: 1, unfinishedOfThisOperation: open },
           lines: [
@@ -78,7 +88,10 @@ export const sendCommand = tool<Given>({
           headers: { 'idempotency-key': key },
           via: { assistant: session.assistant, tool: NAME },
         });
-        return [`Done: command ${transactionId} waits for the device ${deviceId}.`, `Console: ${session.link('transactions', transactionId)}`];
+        return [
+          `Done: command ${transactionId} waits for the device ${deviceId}.`,
+          `Console: ${session.link('transactions', transactionId)}`,
+        ];
       },
     });
   },

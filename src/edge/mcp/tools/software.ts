@@ -11,10 +11,17 @@ interface Given {
   version?: string;
 }
 
-async function showVersion(session: Session, params: { package: string; version: string }, report: Report): Promise<void> {
+async function showVersion(
+  session: Session,
+  params: { package: string; version: string },
+  report: Report,
+): Promise<void> {
   const binary = await session.ask<SchemaTypes['rest/binary-status']>('readBinary', { params });
   const { distributable } = await session.ask<SchemaTypes['rest/distribution-status']>('readDistribution', { params });
-  const found = await session.ask<SchemaTypes['common/installations']>('listInstallations', { params, query: { limit: 30 } });
+  const found = await session.ask<SchemaTypes['common/installations']>('listInstallations', {
+    params,
+    query: { limit: 30 },
+  });
   report.say(
     `${data(params.package, 100)} ${data(params.version, 60)}: its distribution is ${distributable ? 'started' : 'not started or stopped'}.`,
     binary.appFileExists
@@ -51,7 +58,9 @@ export const software = tool<Given>({
         if (!report.row(told)) break;
       }
     } else {
-      const { packages, total } = await session.ask<SchemaTypes['rest/package-list']>('listPackages', { query: { limit: 40 } });
+      const { packages, total } = await session.ask<SchemaTypes['rest/package-list']>('listPackages', {
+        query: { limit: 40 },
+      });
       report.say(`${total} packages:`);
       for (const one of packages) if (!report.row(`- ${data(one.package, 100)} ${data(one.displayName, 60)}`)) break;
     }

@@ -32,7 +32,8 @@ const named = ({ label, operation, subject }: Rollout): string =>
 export const pauseRollout = tool<Given>({
   name: PAUSE,
   title: 'Pause a rollout',
-  description: 'Pause, stop or hold a rollout, so that no further device gets its command. Two calls: the first proposes, the second confirms.',
+  description:
+    'Pause, stop or hold a rollout, so that no further device gets its command. Two calls: the first proposes, the second confirms.',
   writes: 'svc:device:write',
   properties: { rolloutId: ROLLOUT, proposal: PROPOSAL },
   required: ['rolloutId'],
@@ -44,13 +45,22 @@ export const pauseRollout = tool<Given>({
       what: `pause the rollout ${given.rolloutId}`,
       async look() {
         const found = await permitted(session, given.rolloutId, 'pause');
-        const lines = [`${named(found)}: ${countsOf(found.counts)}.`, 'Commands that devices have already are carried out.'];
+        const lines = [
+          `${named(found)}: ${countsOf(found.counts)}.`,
+          'Commands that devices have already are carried out.',
+        ];
         return { effect: { devices: found.devices, stage: found.stage }, lines };
       },
       async act() {
         const params = { rolloutId: given.rolloutId };
-        const { state, counts } = await session.ask<Rollout>('pauseRollout', { params, via: { assistant: session.assistant, tool: PAUSE } });
-        return [`Done: the rollout is ${state}; ${countsOf(counts)}.`, `Console: ${session.link('rollouts', given.rolloutId)}`];
+        const { state, counts } = await session.ask<Rollout>('pauseRollout', {
+          params,
+          via: { assistant: session.assistant, tool: PAUSE },
+        });
+        return [
+          `Done: the rollout is ${state}; ${countsOf(counts)}.`,
+          `Console: ${session.link('rollouts', given.rolloutId)}`,
+        ];
       },
     }),
 });
@@ -58,7 +68,8 @@ export const pauseRollout = tool<Given>({
 export const approveRollout = tool<Given>({
   name: APPROVE,
   title: 'Approve the present stage of a rollout',
-  description: 'Approve the present stage of a rollout, so that the next stage begins. Two calls: the first proposes, the second confirms.',
+  description:
+    'Approve the present stage of a rollout, so that the next stage begins. Two calls: the first proposes, the second confirms.',
   writes: 'svc:device:write',
   properties: { rolloutId: ROLLOUT, proposal: PROPOSAL },
   required: ['rolloutId'],
@@ -74,7 +85,10 @@ export const approveRollout = tool<Given>({
         const { succeeded = 0, failed = 0 } = present?.counts ?? {};
         return {
           effect: { stage: found.stage, devicesOfNextStage: next?.planned ?? 0, succeeded, failed },
-          lines: [`${named(found)}.`, present?.verdict ? `Verdict: ${JSON.stringify(present.verdict.measures)}.` : null],
+          lines: [
+            `${named(found)}.`,
+            present?.verdict ? `Verdict: ${JSON.stringify(present.verdict.measures)}.` : null,
+          ],
           tag: present?.verdictTag ?? null,
           stage: found.stage,
         };
@@ -86,7 +100,10 @@ export const approveRollout = tool<Given>({
           ...(tag !== null && { headers: { 'if-match': tag } }),
           via: { assistant: session.assistant, tool: APPROVE },
         });
-        return [`Done: stage ${stage} is approved; the rollout is ${state}.`, `Console: ${session.link('rollouts', given.rolloutId)}`];
+        return [
+          `Done: stage ${stage} is approved; the rollout is ${state}.`,
+          `Console: ${session.link('rollouts', given.rolloutId)}`,
+        ];
       },
     }),
 });
@@ -112,7 +129,9 @@ export const startRollout = tool<{ rollout: Record<string, unknown>; proposal?: 
   required: ['rollout'],
   async run(session, { proposal, rollout }, report) {
     if (WITH_PASSWORDS.includes(rollout['operation'])) {
-      throw new Unanswered('Refused: the parameters of this operation have passwords, which must not go through an assistant. Use the console.');
+      throw new Unanswered(
+        'Refused: the parameters of this operation have passwords, which must not go through an assistant. Use the console.',
+      );
     }
     const { dryRun: _, ...body } = rollout;
     const via = { assistant: session.assistant, tool: START };
@@ -123,7 +142,11 @@ export const startRollout = tool<{ rollout: Record<string, unknown>; proposal?: 
       what: `start a rollout of ${data(String(body['operation']), 40)} ${data(JSON.stringify(body['parameters']), 160)}`,
       async look() {
         const run = await session.ask<DryRun>('startRollout', { body: { ...body, dryRun: true }, via });
-        const counts = (some: DryRun['firmwareVersions']): string => some.slice(0, 8).map(({ version, devices }) => `${data(version, 40)} ${devices}`).join(', ');
+        const counts = (some: DryRun['firmwareVersions']): string =>
+          some
+            .slice(0, 8)
+            .map(({ version, devices }) => `${data(version, 40)} ${devices}`)
+            .join(', ');
         return {
           effect: { devices: run.devices, stages: run.stages.length, devicesOfFirstStage: run.stages[0] ?? 0 },
           lines: [
@@ -131,14 +154,24 @@ export const startRollout = tool<{ rollout: Record<string, unknown>; proposal?: 
             run.maxUnfinished !== undefined && `At most ${run.maxUnfinished} devices carry it out at a time.`,
             run.versions ? `Installed now: ${counts(run.versions)}.` : null,
             `By firmware: ${counts(run.firmwareVersions)}.`,
-            ...run.overlaps.map(({ rolloutId, label, state, devices }) => `Overlap: ${devices} devices are also in ${rolloutId} ${data(label, 60)} (${state}).`),
+            ...run.overlaps.map(
+              ({ rolloutId, label, state, devices }) =>
+                `Overlap: ${devices} devices are also in ${rolloutId} ${data(label, 60)} (${state}).`,
+            ),
             ...run.warnings.map(({ code, message }) => `Warning ${code}: ${message}`),
           ],
         };
       },
       async act(__, key) {
-        const made = await session.ask<SchemaTypes['rest/rollout-created']>('startRollout', { body, headers: { 'idempotency-key': key }, via });
-        return [`Done: the rollout ${made.rolloutId} has ${made.devices} devices.`, `Console: ${session.link('rollouts', made.rolloutId)}`];
+        const made = await session.ask<SchemaTypes['rest/rollout-created']>('startRollout', {
+          body,
+          headers: { 'idempotency-key': key },
+          via,
+        });
+        return [
+          `Done: the rollout ${made.rolloutId} has ${made.devices} devices.`,
+          `Console: ${session.link('rollouts', made.rolloutId)}`,
+        ];
       },
     });
   },

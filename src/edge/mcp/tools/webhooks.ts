@@ -52,7 +52,11 @@ export const webhooks = tool<{ status?: string; setting?: string; since?: string
     const moment = momentOf(since, session.now());
     const { zone } = session;
     const pageOf = (wanted: string | undefined, limit: number, at = cursor) =>
-      readPage<Row>(session, 'listDeliveries', { list, cursor: at, query: { status: wanted, setting, since: moment, limit } });
+      readPage<Row>(session, 'listDeliveries', {
+        list,
+        cursor: at,
+        query: { status: wanted, setting, since: moment, limit },
+      });
     if (cursor !== undefined || status !== undefined) {
       const page = await pageOf(status, 25);
       if (page.rows.length === 0) report.say('No delivery is listed.');
@@ -88,7 +92,8 @@ export const webhooks = tool<{ status?: string; setting?: string; since?: string
 export const delivery = tool<{ deliveryId: string }>({
   name: 'delivery',
   title: 'Look at one webhook delivery',
-  description: 'Look at one webhook delivery with its deliveryId: its attempts, what the receiver answered to each, and the body of the event that was sent.',
+  description:
+    'Look at one webhook delivery with its deliveryId: its attempts, what the receiver answered to each, and the body of the event that was sent.',
   properties: { deliveryId: TEXT('The deliveryId.', 64) },
   required: ['deliveryId'],
   async run(session, { deliveryId }, report) {
@@ -117,12 +122,19 @@ export const events = tool<{ deviceId?: string; types?: string; cursor?: string 
   },
   async run(session, { cursor, ...query }, report) {
     const place = session.placeOf(cursor);
-    const { events: rows, next, more } = await session.ask<SchemaTypes['rest/event-list']>('listEvents', {
+    const {
+      events: rows,
+      next,
+      more,
+    } = await session.ask<SchemaTypes['rest/event-list']>('listEvents', {
       query: { ...query, after: place.after, from: 'oldest', limit: 30, wait: 0 },
     });
     if (rows.length === 0) report.say('No event is listed.');
-    showRows(report, { rows, place, next: more ? String(next) : undefined }, ({ sequence, type, timestamp, data: said }) =>
-      `- ${sequence} ${time(timestamp)} ${data(type, 60)}: ${data(JSON.stringify(said), 200)}`,
+    showRows(
+      report,
+      { rows, place, next: more ? String(next) : undefined },
+      ({ sequence, type, timestamp, data: said }) =>
+        `- ${sequence} ${time(timestamp)} ${data(type, 60)}: ${data(JSON.stringify(said), 200)}`,
     );
   },
 });

@@ -21,13 +21,16 @@ async function ofDevice(session: Session, deviceId: string, report: Report): Pro
   if (!row) {
     const answer = await session.call('readStatus', { params: { deviceId } });
     if (answer.status >= 400) throw session.refused(answer);
-    report.say(`Reason: the device ${deviceId} is not activated for this application, so it gets no commands of it. Activate it first.`);
+    report.say(
+      `Reason: the device ${deviceId} is not activated for this application, so it gets no commands of it. Activate it first.`,
+    );
     return false;
   }
   report.say(
     row.blocked && 'Reason: the device is blocked by administration: it cannot connect.',
     row.activation === 'deactivated' && 'Reason: the device is activated for no application, so it gets no commands.',
-    row.activation === 'activating' && 'Reason: the activation of the device has not ended: it has not answered it yet.',
+    row.activation === 'activating' &&
+      'Reason: the activation of the device has not ended: it has not answered it yet.',
     !row.connected &&
       `Reason: the device is offline. It was last seen ${time(row.lastSeenAt)}. Its commands wait, and are published when it connects.`,
     row.connected && `The device is connected; last seen ${time(row.lastSeenAt)}.`,
@@ -55,10 +58,12 @@ async function ofCommand(session: Session, row: Row, isConnected: boolean, repor
   }[status];
   report.say(`Command ${transactionId} (${row.operation}) is ${status}: ${how}.`);
   if (row.warning) report.say(`Reason: the firmware of the device is too old for this command (${row.warning.code}).`);
-  if (row.expiresAt !== undefined) report.say(`It must be delivered until ${time(row.expiresAt)}, else it ends with EXPIRED.`);
+  if (row.expiresAt !== undefined)
+    report.say(`It must be delivered until ${time(row.expiresAt)}, else it ends with EXPIRED.`);
   if (row.rolloutId === undefined || row.completedAt !== null) return;
   const { state, reason } = await session.ask<Rollout>('readRollout', { params: { rolloutId: row.rolloutId } });
-  const held = state === 'paused' ? 'Reason: its rollout is paused, which holds the command back' : 'It is of a rollout';
+  const held =
+    state === 'paused' ? 'Reason: its rollout is paused, which holds the command back' : 'It is of a rollout';
   report.say(`${held}: ${row.rolloutId}, ${state}${reason === null ? '' : `, ${data(reason, 80)}`}.`);
 }
 
@@ -88,7 +93,8 @@ export const whyNoCommand = tool<{ deviceId: string; transactionId?: number }>({
     const [first, ...others] = transactions;
     if (first) await ofCommand(session, first, isConnected, report);
     const open = transactions.filter(({ status }) => status === 'queued').length;
-    if (open > AT_A_TIME) report.say(`Reason: ${open} commands wait, and at most ${AT_A_TIME} are published at a time.`);
+    if (open > AT_A_TIME)
+      report.say(`Reason: ${open} commands wait, and at most ${AT_A_TIME} are published at a time.`);
     if (others.length > 0) report.say(`${others.length} more unfinished commands:`);
     for (const row of others) if (!report.row(`- ${commandLine(row)}`)) break;
   },
