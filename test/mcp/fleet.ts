@@ -8,8 +8,6 @@ const MINUTE = 60_000;
 /** It pauses the rollout when more than a fifth of the canaries are silent. */
 const RULE = { measure: 'silent', atMost: 20, minimumDevices: 4, within: 600 };
 
-export type Fleet = Awaited<ReturnType<typeof createFleet>>;
-
 /**
  * A fleet with something to ask about: a rollout whose canary is unhealthy, installations that fail, a device that is away,
  * one that is blocked, a receiver that is down, tags, notes, events, changes. The caller is a person of the developer.

@@ -39,6 +39,7 @@ t.test('a change takes a proposal and a confirmation, and the audit log says for
     action: 'PATCH /v1/applications/{applicationId}/devices/{deviceId}/tags',
     by: 'application',
     status: 200,
+    address: '127.0.0.1',
     details: { via: { assistant: 'Test assistant', tool: 'change_tags' } },
   });
   const { text } = await assistant.call('changes');

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import inject from 'light-my-request';
+import { currentTrace } from '../../runtime/tracing.ts';
 
 /** An assistant that acts for the caller, as it calls itself, and its tool. */
 export interface Via {
@@ -65,7 +66,9 @@ export function createInside({ routes, handle, works }: Parts) {
       if (!route) throw new Error(`the listener has no operation ${operation}`);
       if (outer.socket.destroyed) throw new CallerLeft('the caller has left');
       const url = targetOf(route.path, call);
-      const headers = { ...passedOn(outer.headers), ...call.headers, 'x-request-id': requestId };
+      const trace = currentTrace();
+      const own = { 'x-request-id': requestId, ...(trace !== null && { traceparent: trace }) };
+      const headers = { ...passedOn(outer.headers), ...call.headers, ...own };
       const answer = await inject(
         (asked, response) => {
           // The target is set here, because `inject` would resolve `.` and `..` in it.

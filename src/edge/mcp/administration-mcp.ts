@@ -26,13 +26,31 @@ const SAME: Readonly<Record<string, string>> = {
 };
 
 const { rollout: _rollout, memberState: _state, ...filters } = findDevices.properties;
-const ofAllCustomers: Tool = { ...findDevices, properties: filters };
+const ofAllCustomers: Tool = {
+  ...findDevices,
+  properties: filters,
+  description:
+    'Find and list devices of all customers by tags, connected or offline, firmware version, installed package and version, language, low battery, or not seen for days.',
+};
 
 /** All tools of administration. */
 export const administrationTools = (ofDocuments: Parameters<typeof documentTools>[0]): readonly Tool[] => [
-  ...[access, health, endsSoon, search, ofAllCustomers, device, whyNoCommand, commands, failures, webhooks],
-  ...[rollouts, rollout, changes, ...documentTools(ofDocuments)],
-  ...[{ ...pauseRollout, writes: 'support' }, redeliver],
+  access,
+  health,
+  endsSoon,
+  search,
+  ofAllCustomers,
+  device,
+  whyNoCommand,
+  commands,
+  failures,
+  webhooks,
+  rollouts,
+  rollout,
+  changes,
+  ...documentTools(ofDocuments),
+  { ...pauseRollout, writes: 'support' },
+  redeliver,
 ];
 
 /** Serves the assistants of the people who administer the service. */

@@ -27,9 +27,27 @@ export type McpParts = Omit<Parameters<typeof createMcp>[0], 'tools' | 'instruct
 
 /** All tools of the application API. */
 export const applicationTools = (ofDocuments: Parameters<typeof documentTools>[0]): readonly Tool[] => [
-  ...[access, health, findDevices, device, whyNoCommand, commands, failures, webhooks, delivery, events],
-  ...[rollouts, rollout, software, changes, ...documentTools(ofDocuments)],
-  ...[changeTags, sendCommand, pauseRollout, approveRollout, startRollout, redeliver],
+  access,
+  health,
+  findDevices,
+  device,
+  whyNoCommand,
+  commands,
+  failures,
+  webhooks,
+  delivery,
+  events,
+  rollouts,
+  rollout,
+  software,
+  changes,
+  ...documentTools(ofDocuments),
+  changeTags,
+  sendCommand,
+  pauseRollout,
+  approveRollout,
+  startRollout,
+  redeliver,
 ];
 
 /** Serves the assistants of applications and of the people of developers. */
