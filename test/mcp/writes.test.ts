@@ -99,7 +99,7 @@ t.test('a confirmation is refused when the effect is another one by then, and sa
   await world.activatedDevice(tenant);
   const { text, isError } = await confirm();
   t.ok(isError);
-  t.match(text, 'In the proposal: devices 1. Now: devices 2.');
+  t.match(text, 'In the proposal: devices 1, changed 1. Now: devices 2, changed 2.');
 });
 
 t.test('a token that only reads is refused at the first step', async (t) => {

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { clientPackage } from './release/client-package.ts';
 import { ARCHITECTURES, debianPackage } from './release/debian-package.ts';
 import { deviceJars } from './release/device-jars.ts';
+import { devicePackage } from './release/device-package.ts';
 import { lapelPackage } from './release/lapel-package.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
 import { licenseFaults, lockfileFaults } from './release/origins.ts';
@@ -43,6 +44,7 @@ if (!jars) process.stderr.write('There is no JDK (javac), so this release has no
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
   [`lapel-client-${version}.tgz`, packed(clientPackage())],
+  [`lapel-device-${version}.tgz`, packed(devicePackage())],
   ...Object.keys(ARCHITECTURES).map((architecture): [string, Buffer] => [
     `lapel_${version}_${architecture}.deb`,
     debianPackage(lapel, architecture as keyof typeof ARCHITECTURES),

@@ -5,6 +5,7 @@ import { Unanswered } from '../session.ts';
 import { tool } from '../tool.ts';
 
 type Tags = SchemaTypes['common/tags'];
+type Tagged = SchemaTypes['rest/tagged'];
 
 interface Given {
   deviceId?: string;
@@ -75,16 +76,13 @@ export const changeTags = tool<Given>({
       proposal,
       what: `${what} at all devices that match`,
       async look() {
-        const { matching, connected, estimate } = await session.ask<SchemaTypes['rest/device-count']>('countDevices', {
-          body: { devices },
-        });
-        return {
-          effect: { devices: matching },
-          lines: [`${connected} of them are connected now.`, estimate && 'The number is an estimate.'],
-        };
+        const body = { devices, tags, dryRun: true };
+        const { matching, changed, refused } = await session.ask<Tagged>('updateTagsOfMany', { body });
+        const lines = [refused > 0 && `${refused} of them would have too many tags, and stay as they are.`];
+        return { effect: { devices: matching, changed }, lines };
       },
       async act() {
-        const done = await session.ask<SchemaTypes['rest/tagged']>('updateTagsOfMany', {
+        const done = await session.ask<Tagged>('updateTagsOfMany', {
           body: { devices, tags },
           via,
         });
