@@ -1,5 +1,6 @@
 import { ACCOUNT_GROUPS } from './account/account-groups.ts';
 import { ADMIN_GROUPS } from './admin/admin-groups.ts';
+import { ASSISTANT_GROUPS } from './assistant/assistant-group.ts';
 import { DEVICE_GROUPS } from './device/device-group.ts';
 import { ENDPOINT_GROUPS } from './endpoint/endpoint-group.ts';
 import { EVENTS_GROUPS } from './events/events-groups.ts';
@@ -20,6 +21,7 @@ export const GROUPS: readonly Group[] = [
   ...ENDPOINT_GROUPS,
   ...WEBHOOK_GROUPS,
   ...SOFTWARE_GROUPS,
+  ...ASSISTANT_GROUPS,
   ...ADMIN_GROUPS,
   { name: 'completion', about: completion.summary, commands: [completion] },
 ];

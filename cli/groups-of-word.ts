@@ -5,6 +5,7 @@ const rollout = async () => (await import('./rollout/rollout-group.ts')).ROLLOUT
 const webhook = async () => (await import('./webhook/webhook-groups.ts')).WEBHOOK_GROUPS;
 const software = async () => (await import('./software/software-groups.ts')).SOFTWARE_GROUPS;
 const account = async () => (await import('./account/account-groups.ts')).ACCOUNT_GROUPS;
+const assistant = async () => (await import('./assistant/assistant-group.ts')).ASSISTANT_GROUPS;
 const admin = async () => (await import('./admin/admin-groups.ts')).ADMIN_GROUPS;
 
 /** The rooms of commands, by the first words of these. */
@@ -21,6 +22,7 @@ const ROOMS = new Map<string, () => Promise<readonly Group[]>>(
     app: software,
     package: software,
     version: software,
+    mcp: assistant,
     admin,
     keys: admin,
   }),

@@ -9,6 +9,7 @@ const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Devices of an application', ['device', 'rollout']],
   ['Events of an application', ['events', 'consumer', 'endpoint', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
+  ['Assistants', ['mcp']],
   ['Administration', ['admin', 'keys']],
   ['Shell', ['completion']],
 ];

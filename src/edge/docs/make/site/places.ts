@@ -72,6 +72,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'One operation for many devices, in stages that stop when too much fails.',
       },
       {
+        name: 'assistants',
+        file: 'docs/assistants.md',
+        title: 'Assistants',
+        about: 'Let an assistant ask the service, and change something when you have agreed.',
+      },
+      {
         name: 'signing',
         file: 'docs/signing.md',
         title: 'Sign software',
