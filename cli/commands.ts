@@ -4,6 +4,7 @@ import { ASSISTANT_GROUPS } from './assistant/assistant-group.ts';
 import { DEVICE_GROUPS } from './device/device-group.ts';
 import { ENDPOINT_GROUPS } from './endpoint/endpoint-group.ts';
 import { EVENTS_GROUPS } from './events/events-groups.ts';
+import { FILES_GROUPS } from './files/files-groups.ts';
 import type { Command, Group } from './line/command.ts';
 import { completionOf } from './line/completion.ts';
 import { ROLLOUT_GROUPS } from './rollout/rollout-group.ts';
@@ -22,6 +23,7 @@ export const GROUPS: readonly Group[] = [
   ...WEBHOOK_GROUPS,
   ...SOFTWARE_GROUPS,
   ...ASSISTANT_GROUPS,
+  ...FILES_GROUPS,
   ...ADMIN_GROUPS,
   { name: 'completion', about: completion.summary, commands: [completion] },
 ];

@@ -10,6 +10,7 @@ const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Events of an application', ['events', 'consumer', 'endpoint', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Assistants', ['mcp']],
+  ['Configuration as files', ['plan', 'apply', 'export']],
   ['Administration', ['admin', 'keys']],
   ['Shell', ['completion']],
 ];

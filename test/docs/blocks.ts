@@ -41,6 +41,7 @@ export const RUN = {
   'docs/application-developers.md': 'test/docs/guides.test.ts',
   'docs/rollouts.md': 'test/docs/guides.test.ts',
   'docs/signing.md': 'test/docs/guides.test.ts',
+  'docs/configuration-files.md': 'test/docs/guides.test.ts',
   'docs/devices.md': 'test/docs/guides.test.ts',
 } as const;
 

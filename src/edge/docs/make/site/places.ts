@@ -84,6 +84,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'Only software that your key has signed reaches devices.',
       },
       {
+        name: 'configuration-files',
+        file: 'docs/configuration-files.md',
+        title: 'Configuration as files',
+        about: 'Settings, endpoints, software and contracts in files: plan, apply, and find changes by hand.',
+      },
+      {
         name: 'errors',
         file: 'docs/errors.md',
         title: 'Errors',
