@@ -12,6 +12,8 @@ export interface Outcome {
   text: Text;
   /** A problem that makes the exit code 1, although the command ran to its end. */
   problem?: string;
+  /** An exit code of its own for this problem. */
+  code?: number;
 }
 
 /** A command: its texts for `--help`, and its function. Throws UsageError, Failure and Interrupted. */

@@ -4066,6 +4066,8 @@ export interface BinaryStatus {
   /** The size of the binary in bytes; null without a binary. */
   fileSize: number | null;
   uploadDate: LocalDateTimeOrNull;
+  /** The SHA-256 of the binary, by which a pipeline sees whether it is the file that it has built; null without a binary, and until it is known. */
+  sha256: string | null;
   /** Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null. */
   inspected: boolean;
   /** The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary. */

@@ -9,7 +9,7 @@ type Services = Pick<ApiServices, 'software' | 'formatTime'>;
 /** The state of the binary of a version. */
 export const binaryBody = (
   name: { package: string; version: string },
-  { stored, inspected, warning, certificates, signature }: Binary,
+  { stored, sha256, inspected, warning, certificates, signature }: Binary,
   formatTime: ApiServices['formatTime'],
 ): BinaryStatus => ({
   package: name.package,
@@ -17,6 +17,7 @@ export const binaryBody = (
   appFileExists: stored !== undefined,
   fileSize: stored?.size ?? null,
   uploadDate: stored ? formatTime(stored.uploadedAt) : null,
+  sha256: sha256 ?? null,
   inspected,
   warning,
   certificates,
