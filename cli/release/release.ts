@@ -17,6 +17,7 @@ import { identify, type LocalFile, openLocalFile } from '../software/local-file.
 import { digestOf, privateKeyOf } from '../software/sign-file.ts';
 import { type Ending, endingOf, isAtEnd, TIME_OVER } from './ending.ts';
 import { COMMIT, findRollout, type Identity, keyOf, labelOf, NAME, type Search } from './identity.ts';
+import { withOptionLines } from './option-lines.ts';
 import { patient } from './patient.ts';
 import { hasThisFile, type Publishing, publish } from './publish.ts';
 import { checkPlaces, type Places, type Report, writeReport } from './report.ts';
@@ -49,6 +50,10 @@ const OPTIONS = {
     value: 'WHAT',
     choices: ['leave', 'pause'],
     text: 'a job that is cancelled: leave the rollout as it is, or pause it',
+  },
+  options: {
+    value: 'TEXT',
+    text: 'further options, one a line, as --stage 5%: for the input of an action, without a shell',
   },
   summary: { value: 'FILE', text: 'append a summary in Markdown to this file' },
   variables: { value: 'FILE', text: 'append the results to this file, as lines NAME=value' },
@@ -293,7 +298,8 @@ person paused or cancelled it, and ${TIME_OVER} when the time is over and the ro
     'lapel release camera-1.3.0.apk --commit 4f1d2c9 --file rollout.json --summary summary.md --variables release.env',
   ],
   endsItself: true,
-  async run(given, terminal) {
+  async run(said, terminal) {
+    const given = withOptionLines(said, 'options', { ...OPTIONS, ...APPLICATION_OPTIONS });
     const [path = ''] = given.positionals;
     const began = terminal.now();
     await using file = await openLocalFile(path);

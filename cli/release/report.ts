@@ -83,7 +83,7 @@ export function summaryOf(report: Report, ending: Pick<Ending, 'sentence' | 'det
   const lines = [
     `## ${plain(`${report.package} ${report.version}`)}: ${report.status}`,
     '',
-    plain(ending.sentence),
+    `${plain(ending.sentence)}.`,
     '',
     ...ending.details.map((line) => `- ${plain(line)}`),
     ...ending.next.map((line) => `- Next: ${plain(line)}`),
@@ -108,7 +108,7 @@ export function variablesOf({ status, rolloutId, package: name, version, rollout
     FAILED: rollout?.counts.failed ?? 0,
   };
   return Object.entries(values)
-    .map(([key, value]) => `LAPEL_${key}=${oneLine(String(value))}\n`)
+    .map(([key, value]) => `RELEASE_${key}=${oneLine(String(value))}\n`)
     .join('');
 }
 

@@ -84,10 +84,10 @@ t.test('a release from nothing ends with the rollout, and a job that is started 
   t.match(first.stdout, /rollout rol_\w+ has completed: 1 device\n/);
   t.match(valuesIn(variables), {
     EARLIER: '1',
-    LAPEL_STATUS: 'completed',
-    LAPEL_VERSION: '1.0.0',
-    LAPEL_ROLLOUT_ID: only?.rolloutId,
-    LAPEL_SUCCEEDED: '1',
+    RELEASE_STATUS: 'completed',
+    RELEASE_VERSION: '1.0.0',
+    RELEASE_ROLLOUT_ID: only?.rolloutId,
+    RELEASE_SUCCEEDED: '1',
   });
   const text = readFileSync(summary, 'utf8');
   t.match(text, /^## com\.example\.camera 1\.0\.0: completed\n/);
@@ -155,7 +155,7 @@ t.test('a job fails when a rule pauses the rollout, and says which, by what, and
     /next: bring its devices back: lapel rollout revert rol_\w+\n.*next: let it go on: lapel rollout resume rol_\w+/,
   );
   t.match(job.stderr, /in the console: http:.*\/console\/rollouts\/rol_\w+\n$/);
-  t.match(valuesIn(variables), { LAPEL_STATUS: 'paused', LAPEL_FAILED: '1' });
+  t.match(valuesIn(variables), { RELEASE_STATUS: 'paused', RELEASE_FAILED: '1' });
   const text = readFileSync(summary, 'utf8');
   t.match(text, /: paused\n/);
   t.match(text, 'BRO\\|KEN&lt;b\\>', 'foreign text is shown, and makes no Markdown');
@@ -220,7 +220,7 @@ t.test('a job that is cancelled leaves the rollout as it is, or pauses it', asyn
     t.match(job, { code: 130, stderr: says });
     const [only] = await rollouts();
     t.match(only, { state });
-    t.match(valuesIn(variables), { LAPEL_STATUS: 'interrupted', LAPEL_ROLLOUT_ID: only?.rolloutId });
+    t.match(valuesIn(variables), { RELEASE_STATUS: 'interrupted', RELEASE_ROLLOUT_ID: only?.rolloutId });
   }
   t.equal((await rollouts()).length, 1);
   t.match(await release(`--commit ${COMMIT} --all`), { code: 1, stderr: /REQUESTED: application asked for it/ });
