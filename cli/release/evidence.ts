@@ -7,27 +7,28 @@ import { oneLine } from '../show/plain-text.ts';
 
 const MOST_CODES = 3;
 
-/** What the rule saw that paused a rollout, in the words of the service. */
-function findingOf(rollout: Rollout): string {
-  const { reason, abortRule, history, stages, stage } = rollout;
-  const pause = history.find(({ event }) => event === 'paused');
-  switch (reason) {
-    case 'ABORT_RULE':
-      return `too many devices failed${abortRule ? `: ${abortText(abortRule)}` : ''}`;
-    case 'HEALTH_RULE':
-      return `devices with the release are not well${pause?.health ? `: ${findingText(pause.health)}` : ''}`;
-    case 'HEALTH_UNKNOWN':
-      return 'too little is known about the health of the devices with the release';
-    case 'STAGE_FAILED': {
-      const present = stages[stage - 1];
-      return `too few devices of stage ${stage} succeeded${present ? `: ${countsText(present.counts, present.inWork)}` : ''}`;
-    }
-    case 'REQUESTED':
-      return `${pause?.person ?? pause?.by ?? 'somebody'} asked for it`;
-    default:
-      return `the service could not go on: ${reason}`;
-  }
-}
+/** What each rule saw that pauses a rollout, in the words of the service. */
+const FINDINGS: Readonly<Record<string, (rollout: Rollout) => string>> = {
+  ABORT_RULE: ({ abortRule }) => `too many devices failed${abortRule ? `: ${abortText(abortRule)}` : ''}`,
+  HEALTH_RULE: (rollout) => {
+    const health = pauseOf(rollout)?.health;
+    return `devices with the release are not well${health ? `: ${findingText(health)}` : ''}`;
+  },
+  HEALTH_UNKNOWN: () => 'too little is known about the health of the devices with the release',
+  STAGE_FAILED: ({ stages, stage }) => {
+    const present = stages[stage - 1];
+    return `too few devices of stage ${stage} succeeded${present ? `: ${countsText(present.counts, present.inWork)}` : ''}`;
+  },
+  REQUESTED: (rollout) => {
+    const pause = pauseOf(rollout);
+    return `${pause?.person ?? pause?.by ?? 'somebody'} asked for it`;
+  },
+};
+
+const pauseOf = ({ history }: Rollout) => history.find(({ event }) => event === 'paused');
+
+const findingOf = (rollout: Rollout): string =>
+  FINDINGS[rollout.reason ?? '']?.(rollout) ?? 'the service could not go on';
 
 /** Why a rollout is paused: the rule, what it saw, and the codes of the devices. */
 export function evidenceOf(rollout: Rollout): string[] {

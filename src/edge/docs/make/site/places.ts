@@ -72,6 +72,18 @@ export const SECTIONS: readonly Section[] = [
         about: 'One operation for many devices, in stages that stop when too much fails.',
       },
       {
+        name: 'pipelines',
+        file: 'docs/pipelines.md',
+        title: 'Release from a pipeline',
+        about: 'A job that signs, uploads, rolls out and waits, on GitHub, on GitLab and elsewhere.',
+      },
+      {
+        name: 'clients',
+        file: 'docs/clients.md',
+        title: 'Clients in Python, Java and Go',
+        about: 'A method for each operation, and the verification of webhooks.',
+      },
+      {
         name: 'signing',
         file: 'docs/signing.md',
         title: 'Sign software',
