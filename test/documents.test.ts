@@ -55,7 +55,7 @@ function proseOf(text: string): [line: string, number: number][] {
 
 /** Pages of a few sentences. */
 const SHORT =
-  /^(?:CODE_OF_CONDUCT|SECURITY|docs\/with-curl|docs\/contributing\/(?:english|trials)|docs\/decisions\/.*)\.md$/;
+  /^(?:CODE_OF_CONDUCT|SECURITY|docs\/(?:dry-runs|with-curl)|docs\/contributing\/(?:english|trials)|docs\/decisions\/.*)\.md$/;
 
 t.test('prose has at most 120 characters a line', async (t) => {
   for (const page of pages.filter((page) => page !== 'CONFORMANCE.md')) {

@@ -63,9 +63,10 @@ export const deviceTags: Command = {
   arguments: [CHANGES],
   summary: 'Changes tags of all devices that match, without asking',
   about:
-    'The change can be repeated, for example after a lost connection. lapel device count with the same options tells how many devices match.',
+    'The change can be repeated, for example after a lost connection. --dry-run tells how many devices it would change.',
   options: {
     ...REMOVE,
+    'dry-run': { text: 'only count the devices' },
     all: { text: 'all devices of the application; needed when no other option selects devices' },
     ...DEVICES_OPTIONS,
     ...APPLICATION_OPTIONS,
@@ -73,7 +74,7 @@ export const deviceTags: Command = {
   examples: [
     'lapel device tags ring=canary --tag site=osaka --percent 10',
     'lapel device tags site=kyoto --device 490154203237518 356938035643809',
-    "lapel device tags --remove ring --tag site=osaka --tag '!retired'",
+    "lapel device tags --remove ring --tag site=osaka --tag '!retired' --dry-run",
     'lapel device tags fleet=2026 --all',
   ],
   async run(given, terminal) {
@@ -87,7 +88,7 @@ export const deviceTags: Command = {
       throw new UsageError('--all', 'cannot be combined with options that select devices');
     const application = await openApplication(given, terminal);
     const tagged = await application.call('change the tags', (lapel) =>
-      lapel.updateTagsOfMany({ body: { devices, tags } }),
+      lapel.updateTagsOfMany({ body: { devices, tags, ...(given.flag('dry-run') && { dryRun: true }) } }),
     );
     const { matching, changed, refused, refusedDevices } = tagged;
     const outcome = {

@@ -156,19 +156,22 @@ const rolloutRetry: Command = {
   name: 'rollout retry',
   arguments: [{ name: 'ROLLOUT' }],
   summary: 'Lets failed devices of a rollout have another command',
-  options: { code: { value: 'CODE', text: 'only devices with this code of an error' }, ...APPLICATION_OPTIONS },
-  examples: [`lapel rollout retry ${ROLLOUT}`, `lapel rollout retry ${ROLLOUT} --code NO_ANSWER`],
+  options: {
+    code: { value: 'CODE', text: 'only devices with this code of an error' },
+    'dry-run': { text: 'only count the devices' },
+    ...APPLICATION_OPTIONS,
+  },
+  examples: [`lapel rollout retry ${ROLLOUT} --dry-run`, `lapel rollout retry ${ROLLOUT} --code NO_ANSWER`],
   async run(given, terminal) {
     const [rolloutId = ''] = given.positionals;
-    const code = given.text('code');
+    const [code, isDry] = [given.text('code'), given.flag('dry-run')];
     const application = await openApplication(given, terminal);
     const { devices } = await application.call('let failed devices try again', (lapel) =>
-      lapel.retryRollout({ rolloutId, body: code === undefined ? {} : { code } }),
+      lapel.retryRollout({ rolloutId, body: { ...(code !== undefined && { code }), ...(isDry && { dryRun: true }) } }),
     );
-    return {
-      json: { ok: true, rolloutId, devices },
-      text: `${devices} ${devices === 1 ? 'device' : 'devices'} of ${rolloutId} ${devices === 1 ? 'waits' : 'wait'} for another command\n`,
-    };
+    const counted = `${devices} ${devices === 1 ? 'device' : 'devices'} of ${rolloutId}`;
+    const wait = isDry ? 'would wait' : devices === 1 ? 'waits' : 'wait';
+    return { json: { ok: true, rolloutId, devices }, text: `${counted} ${wait} for another command\n` };
   },
 };
 

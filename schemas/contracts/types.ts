@@ -394,6 +394,12 @@ export type RolloutHealthFinding = {
   /** The probability that chance alone makes such a difference; null where the rule compares with nothing. */
   probability: number | null;
 } | null;
+/** The numbers of devices that cannot be brought back, as far as this is known now. The new rollout lists them as `refused` with the code. */
+export type RolloutLeftOut = {
+  /** `FORMER_UNKNOWN`: the service does not know its former settings; `SUPERSEDED`: it got a later command in the place of the rollout’s; `DEVICE_NOT_ACTIVATED`: it is not activated any more. */
+  code: 'FORMER_UNKNOWN' | 'SUPERSEDED' | 'DEVICE_NOT_ACTIVATED';
+  devices: number;
+}[];
 /** Parts of the rollout that its developer may not have meant. None of them stops it. */
 export type RolloutWarnings = {
   code:
@@ -729,6 +735,7 @@ export interface SchemaTypes {
   'common/rollout-health-state': RolloutHealthState;
   'common/rollout-id': RolloutId;
   'common/rollout-in-work': RolloutInWork;
+  'common/rollout-left-out': RolloutLeftOut;
   'common/rollout-measure-word': RolloutMeasureWord;
   'common/rollout-operation': RolloutOperation;
   'common/rollout-order': RolloutOrder;
@@ -898,6 +905,7 @@ export interface SchemaTypes {
   'rest/rollout-retried': RolloutRetried;
   'rest/rollout-retry': RolloutRetry;
   'rest/rollout-revert': RolloutRevert;
+  'rest/rollout-revert-dry-run': RolloutRevertDryRun;
   'rest/rollout-reverted': RolloutReverted;
   'rest/rollout-update': RolloutUpdate;
   'rest/signature-put': SignaturePut;
@@ -5048,7 +5056,7 @@ export interface RolloutQuery {
   /** The largest number of rows in the answer. */
   limit: number;
 }
-/** The number of devices that wait for another command. */
+/** The number of devices that wait for another command; with `dryRun`, that would. */
 export interface RolloutRetried {
   devices: number;
 }
@@ -5056,6 +5064,8 @@ export interface RolloutRetried {
 export interface RolloutRetry {
   /** Only those with this code; by default all. */
   code?: string;
+  /** True: the devices are only counted. */
+  dryRun?: boolean;
 }
 /** How a rollout is reverted. Without a rule, the new rollout has that of the reverted one; it has one stage and no window, and its commands do not expire. */
 export interface RolloutRevert {
@@ -5080,6 +5090,22 @@ export interface RolloutRevert {
   answerWithin?: AnswerWithin;
   /** As of a start; by default that of the reverted rollout. For setWifi and setApn. */
   revertAfter?: RevertAfter;
+  /** True: answers what the revert would be, and does nothing. */
+  dryRun?: boolean;
+}
+/** The revert of a rollout as it would begin now. Nothing of it is stored. */
+export interface RolloutRevertDryRun {
+  /** The number of its devices, with those that cannot be brought back. */
+  devices: number;
+  /** Those of them that are connected now. */
+  connected: number;
+  /** The numbers of devices of its stages. */
+  stages: number[];
+  leftOut: RolloutLeftOut;
+  /** True: the rollout is at work, and would be cancelled. */
+  cancels: boolean;
+  /** The version that the devices would get; null where each gets its former settings. */
+  version: string | null;
 }
 /** The rollout that brings the devices back. */
 export interface RolloutReverted {
@@ -5087,12 +5113,7 @@ export interface RolloutReverted {
   rolloutId: RolloutId;
   /** The number of its devices, with those that cannot be brought back. */
   devices: number;
-  /** The numbers of devices that cannot be brought back, as far as this is known now. The new rollout lists them as `refused` with the code. */
-  leftOut: {
-    /** `FORMER_UNKNOWN`: the service does not know its former settings; `SUPERSEDED`: it got a later command in the place of the rollout’s; `DEVICE_NOT_ACTIVATED`: it is not activated any more. */
-    code: 'FORMER_UNKNOWN' | 'SUPERSEDED' | 'DEVICE_NOT_ACTIVATED';
-    devices: number;
-  }[];
+  leftOut: RolloutLeftOut;
 }
 /** Changes of a rollout that is paused or scheduled; null removes a rule. */
 export interface RolloutUpdate {
@@ -5126,11 +5147,11 @@ export interface SoftwareTrust {
   certificateChange: CertificateRule;
   keys: SoftwareKey[];
 }
-/** The outcome of a change of tags. */
+/** The outcome of a change of tags; with `dryRun`, that it would have. */
 export interface Tagged {
   /** The devices that the selector matches. */
   matching: number;
-  /** The devices whose tags are different now. */
+  /** The devices whose tags are different now, or would be. */
   changed: number;
   /** The devices that stay as they were, because they would have more than 32 tags. */
   refused: number;
@@ -5145,6 +5166,8 @@ export interface Tagged {
 export interface Tagging {
   devices: DeviceSelector;
   tags: TagPatch;
+  /** True: the devices are only counted. */
+  dryRun?: boolean;
 }
 /** Query of an operation that sends a command: the terms of the command. All are optional. */
 export interface TermsQuery {

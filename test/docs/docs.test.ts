@@ -9,6 +9,15 @@ import { readMarkdown } from '../../src/edge/docs/make/site/markdown.ts';
 import { fill } from '../../src/edge/docs/slots.ts';
 import { startWorld } from '../world.ts';
 
+/** The types of files by their endings. */
+const KINDS: Record<string, string> = {
+  '': 'text/html',
+  '.json': 'application/json',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.md': 'text/markdown',
+};
+
 /** Every value of a key, however deep. */
 function valuesOf(node: unknown, key: string): unknown[] {
   if (typeof node !== 'object' || node === null) return [];
@@ -118,13 +127,7 @@ t.test('documents and reference at the newest release', async (t) => {
       const answer = await fetch(`${base}${path}`, { headers: { 'accept-encoding': 'identity' } });
       const text = await answer.text();
       const type = String(answer.headers.get('content-type'));
-      const kind = path.endsWith('.json')
-        ? 'application/json'
-        : path.endsWith('.css')
-          ? 'text/css'
-          : path.endsWith('.js')
-            ? 'text/javascript'
-            : 'text/html';
+      const kind = KINDS[/\.\w+$/.exec(path)?.[0] ?? ''];
       t.equal(type, `${kind}; charset=utf-8`, path);
       t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
       t.match(answer.headers.get('cache-control'), 'no-cache');
@@ -288,7 +291,7 @@ t.test('text is escaped when it becomes HTML', async (t) => {
 t.test('a document brings no HTML of its own but anchors, and links to the site or to the web only', async (t) => {
   const linkTo = (link: string) => siteLink(link, 'docs/qa.md');
   const read = (text: string): string =>
-    fill(readMarkdown(text, { linkTo }).content.html.trim(), { page: linksOfFolder.page });
+    fill(readMarkdown(text, { linkTo }).content.html.trim(), { page: linksOfFolder('x.html').page });
   t.equal(read('<a id="login"></a>x'), '<p><a id="login"></a>x</p>');
   t.equal(read('<!-- errors -->'), '');
   t.equal(read('a <b onclick="x">b'), '<p>a &lt;b onclick=&quot;x&quot;&gt;b</p>');

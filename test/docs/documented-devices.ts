@@ -43,6 +43,20 @@ export const WITH_LIBRARY: Documented = {
   make: async (folder) => [process.execPath, written(folder, 'camera.ts', 'With the library')],
 };
 
+/** The same device, which speaks MQTT 5. */
+export const WITH_LIBRARY_OF_FIVE: Documented = {
+  language: 'ts, with the library and MQTT 5',
+  skip: false,
+  async make(folder) {
+    const file = written(folder, 'camera.ts', 'With the library');
+    const program = readFileSync(file, 'utf8');
+    const five = program.replace('service: { url:', 'service: { protocolVersion: 5, url:');
+    if (five === program) throw new Error('the device names no service');
+    writeFileSync(file, five);
+    return [process.execPath, file];
+  },
+};
+
 /** The languages in which docs/devices.md shows a device that speaks the protocol itself. */
 export const DOCUMENTED: readonly Documented[] = [
   {

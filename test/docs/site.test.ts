@@ -57,11 +57,17 @@ t.test('the site has every document but the decisions, and every link to a place
   }
   const api = texts.get('api-devices.html') ?? '';
   t.match(api, 'https://lapel.test/v1/applications/patrol/devices');
-  t.same(files.filter((name) => !name.endsWith('.html')).sort(), [
+  const parts = files.filter((name) => /^api-.+\.json$/.test(name));
+  t.same(
+    parts,
+    files.filter((name) => /^api-.+\.html$/.test(name)).map((name) => name.replace('.html', '.json')),
+  );
+  t.same(files.filter((name) => !/\.(?:html|md)$/.test(name) && !parts.includes(name)).sort(), [
     'asyncapi.json',
     'colours.css',
     'frame.css',
     'lapel.css',
+    'llms.txt',
     'openapi.json',
     'reference.css',
     'search-index.js',

@@ -5,8 +5,9 @@ import { NEWEST_RELEASE } from '@lapel/schemas/contracts/deprecations';
 import t from 'tap';
 import { createDocs } from '../../src/edge/docs/docs.ts';
 import { makeSite } from '../../src/edge/docs/make/make-site.ts';
+import { textOfPage } from '../../src/edge/docs/make/site/page-text.ts';
 import { storedFiles } from '../../src/edge/docs/make/stored-files.ts';
-import { pathOf } from '../../src/edge/docs/names.ts';
+import { pageOfFile, pathOf, textFileOfPage } from '../../src/edge/docs/names.ts';
 import { storedSite } from '../../src/edge/docs/site-files.ts';
 import { runProgram } from '../run-program.ts';
 
@@ -29,6 +30,10 @@ t.test('the files of a release', async (t) => {
     for (const apiRelease of ['2026-01', '2026-10', NEWEST_RELEASE]) {
       const site = storedSite(folder, apiRelease);
       const made = await makeSite(apiRelease);
+      for (const [name, text] of made) {
+        const page = pageOfFile(name);
+        if (page !== undefined) made.set(textFileOfPage(page), textOfPage(text));
+      }
       t.same((await site.names()).sort(), [...made.keys()].sort());
       for (const [name, text] of made) t.ok((await site.read(name)) === text, `${name} at ${apiRelease}`);
     }

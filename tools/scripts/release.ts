@@ -10,6 +10,7 @@ import { clientPackages } from './clients/packages.ts';
 import { clientPackage } from './release/client-package.ts';
 import { ARCHITECTURES, debianPackage } from './release/debian-package.ts';
 import { deviceJars } from './release/device-jars.ts';
+import { devicePackage } from './release/device-package.ts';
 import { lapelPackage } from './release/lapel-package.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
 import { licenseFaults, lockfileFaults } from './release/origins.ts';
@@ -47,6 +48,7 @@ if (!jars)
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
   [`lapel-client-${version}.tgz`, packed(clientPackage())],
+  [`lapel-device-${version}.tgz`, packed(devicePackage())],
   ...(await clientPackages()),
   ...Object.keys(ARCHITECTURES).map((architecture): [string, Buffer] => [
     `lapel_${version}_${architecture}.deb`,

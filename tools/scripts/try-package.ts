@@ -11,6 +11,7 @@ import { createAttempts } from './trial/attempts.ts';
 import { trialFolder } from './trial/folder.ts';
 import { environmentOf, run } from './trial/programs.ts';
 import { tryClient, trySim } from './try-package/client-projects.ts';
+import { tryDevice } from './try-package/device-project.ts';
 import { tryInstalled } from './try-package/installed.ts';
 
 const LONGEST_MS = 20 * 60_000;
@@ -104,7 +105,7 @@ async function tryNode(major: number): Promise<void> {
   });
   if (!isInstalled) return;
   const isPinned = bin === dirname(process.execPath);
-  const client = join(first, `lapel-client-${version}.tgz`);
+  const libraryOf = (name: string): string => join(first, `lapel-${name}-${version}.tgz`);
   await tryInstalled({
     node: `Node ${major}`,
     prefix,
@@ -115,7 +116,9 @@ async function tryNode(major: number): Promise<void> {
     async more(served) {
       const parts = { folder: join(folder, `projects-${major}`), env, npm, attempts };
       await trySim({ ...parts, archive }, served);
-      if (isPinned) await tryClient({ ...parts, archive: client }, served);
+      if (!isPinned) return;
+      await tryClient({ ...parts, archive: libraryOf('client') }, served);
+      await tryDevice({ ...parts, archive: libraryOf('device') }, served);
     },
   });
   const own =

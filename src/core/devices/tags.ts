@@ -92,6 +92,18 @@ export function createTags({ database, watch }: Parts) {
       return (await write(unit, { ...device, tags }, patch)) ? 'changed' : 'unchanged';
     },
 
+    /** What `updateMany` would do with devices that are activated for the application. Nothing is changed. */
+    async previewMany(deviceIds: readonly string[], patch: TagPatch): Promise<Patched> {
+      const all = await findTags(database.read, deviceIds);
+      const result: Patched = { changed: 0, refused: [] };
+      for (const deviceId of deviceIds) {
+        const tags = all.get(deviceId) ?? {};
+        if (!patched(tags, patch)) result.refused.push(deviceId);
+        else if (changesOf(tags, patch).length > 0) result.changed += 1;
+      }
+      return result;
+    },
+
     /**
      * Changes the tags of those of the devices that are activated for the application, in one unit of work, without
      * delaying other callers.

@@ -10,7 +10,7 @@ const BY_SERVICE = { actor: 'service' } as const;
 
 interface Parts {
   database: Pick<Database, 'transact'>;
-  revert: ReturnType<typeof createReverting>;
+  revert: ReturnType<typeof createReverting>['revert'];
   transitions: Pick<Transitions, 'write'>;
 }
 

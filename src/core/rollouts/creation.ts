@@ -175,6 +175,6 @@ export function createCreation(parts: Parts) {
   return {
     create,
     /** Finds out what a rollout would be. Throws what `create` throws. */
-    preview: (wanted: WantedRollout): Promise<Prepared> => prepare(wanted, throttle),
+    preview: (wanted: WantedRollout, chosen?: Chosen): Promise<Prepared> => prepare(wanted, throttle, chosen),
   };
 }

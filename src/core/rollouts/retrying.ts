@@ -14,6 +14,12 @@ import type { Transitions } from './transitions.ts';
 /** Failed devices that wait again in one unit of work. */
 const PER_UNIT = 64;
 
+/** Which failed devices wait again: those with a code, or all; and whether they are only counted. */
+export interface WantedRetry {
+  code?: string | undefined;
+  dryRun?: boolean | undefined;
+}
+
 interface Parts {
   database: Database;
   clock: Clock;
@@ -100,22 +106,30 @@ export function createRetrying({ database, clock, transitions, lockApplication, 
     });
   }
 
+  /** Counts those of some failed devices that would wait again. */
+  async function countPage(rollout: Rollout, members: readonly Member[]): Promise<number> {
+    const ids = members.map(({ deviceId }) => deviceId);
+    const superseded = await supersededAmong(database.read, rollout, ids);
+    return ids.filter((deviceId) => !superseded.has(deviceId)).length;
+  }
+
   /**
-   * Lets failed devices, or those with a code, wait for another attempt; resolves to their number. Throws ROLLOUT_STATE,
-   * TOO_MANY_ROLLOUTS.
+   * Lets failed devices, or those with a code, wait for another attempt; resolves to their number. A dry run only counts
+   * them. Throws ROLLOUT_STATE, TOO_MANY_ROLLOUTS.
    */
-  return async function retryFailed(rollout: Rollout, who: Who, code?: string): Promise<number> {
-    const { rolloutId } = rollout;
+  return async function retryFailed(rollout: Rollout, who: Who, { code, dryRun }: WantedRetry = {}): Promise<number> {
+    const { rolloutId, applicationId, state } = rollout;
     transitions.stateAfter(rollout, 'retry');
     const asked = await findAsked(database.read, rolloutId);
-    if (asked === undefined) throw new DomainError('ROLLOUT_STATE', { values: { state: rollout.state } });
+    if (asked === undefined) throw new DomainError('ROLLOUT_STATE', { values: { state } });
     let devices = 0;
     for (let place: MemberPlace | undefined = { stage: -1, place: -1 }; place; ) {
       const page = { state: 'failed', code, after: place, limit: PER_UNIT } as const;
       const found: Member[] = await findInState(database.read, rolloutId, page);
-      devices += await retryPage(rollout, who, found, devices === 0);
+      devices += await (dryRun ? countPage(rollout, found) : retryPage(rollout, who, found, devices === 0));
       place = found.length < PER_UNIT ? undefined : found.at(-1);
     }
+    if (dryRun && devices > 0 && state === 'completed') await requireRoom(database.read, applicationId);
     return devices;
   };
 }

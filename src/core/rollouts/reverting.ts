@@ -4,7 +4,7 @@ import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import { findWayBack } from '../software/version-repository.ts';
 import { isInstall, isSetting, lineOf } from '../transactions/operations.ts';
-import type { Chosen, createCreation, WantedRollout } from './creation.ts';
+import type { Chosen, createCreation, Prepared, WantedRollout } from './creation.ts';
 import { findGiven, givenAmong, replacedAmong } from './given-repository.ts';
 import { noRevert } from './permits.ts';
 import { isAtWork, type Rollout, revertsItself, type Who } from './rollout.ts';
@@ -35,12 +35,19 @@ export interface Stuck {
 
 interface Parts {
   database: Database;
-  create: ReturnType<typeof createCreation>['create'];
+  creation: ReturnType<typeof createCreation>;
   transitions: Pick<Transitions, 'end' | 'write'>;
 }
 
-/** Makes the function that brings the devices of a rollout back to what they had before it. */
-export function createReverting({ database, create, transitions }: Parts) {
+/** A revert as it would begin now. */
+export interface RevertPreview extends Pick<Prepared, 'plan' | 'found' | 'connected'> {
+  /** The version that the devices would get; undefined where each has its own settings back. */
+  version: string | undefined;
+  stuck: readonly Stuck[];
+}
+
+/** Makes the functions that bring the devices of a rollout back to what they had before it, and that only find out how. */
+export function createReverting({ database, creation, transitions }: Parts) {
   /** Throws ROLLOUT_STATE unless a rollout can be reverted now, or if the service wants to and a person let it go on. */
   function requireRevertible(rollout: Rollout, { actor }: Who): void {
     const state = noRevert(rollout) ?? (actor === 'service' && !revertsItself(rollout) ? rollout.state : undefined);
@@ -117,57 +124,74 @@ export function createReverting({ database, create, transitions }: Parts) {
     await transitions.write(unit, { ...ended, plan }, 'reverted', who);
   }
 
-  /**
-   * Makes a rollout that gives devices back what they had before another one, which is cancelled in the same commit if it
-   * is at work. The devices are those that have what it gave them, or may have it, since their commands were published and
-   * have no answer. Those that cannot be brought back are in the new rollout, too, where they are refused with a code.
-   * `also` runs in the commit that makes the rollout. Throws ROLLOUT_STATE, REVERT_VERSION_MISSING, NOTHING_TO_REVERT,
-   * REQUEST_INVALID, and the errors of a creation.
-   */
-  return async function revert(
-    rollout: Rollout,
-    wanted: WantedRevert,
-    who: Who,
-    also?: (unit: UnitOfWork, made: Rollout, stuck: readonly Stuck[]) => Promise<void>,
-  ): Promise<{ made: Rollout; stuck: readonly Stuck[] }> {
+  /** The rollout that a revert makes, its devices, and those of them that cannot be brought back once these are found. */
+  async function revertOf(rollout: Rollout, wanted: WantedRevert, who: Who) {
     requireRevertible(rollout, who);
     const { rolloutId, applicationId, operation, subject, plan } = rollout;
     const { failed, version, ...rules } = wanted;
     const asked = await bodyFor(rollout, version);
     const name = `Revert of ${rollout.label ?? subject ?? operation}`;
-    let stuck: readonly Stuck[] = [];
-    const { made } = await create(
-      {
-        ...(plan.ratePerMinute !== undefined && { ratePerMinute: plan.ratePerMinute }),
-        ...(plan.confirm && { confirm: plan.confirm }),
-        stages: [],
-        ...rules,
-        label: rules.label ?? name.slice(0, LONGEST_LABEL),
-        applicationId,
-        operation,
+    const stuck: Stuck[] = [];
+    const made: WantedRollout = {
+      ...(plan.ratePerMinute !== undefined && { ratePerMinute: plan.ratePerMinute }),
+      ...(plan.confirm && { confirm: plan.confirm }),
+      stages: [],
+      ...rules,
+      label: rules.label ?? name.slice(0, LONGEST_LABEL),
+      applicationId,
+      operation,
+      asked,
+      selector: {},
+      reverts: rolloutId,
+      ...(who.person && { startedBy: who.person }),
+      ...(who.actor === 'service' && { byService: true as const }),
+      ...(failed && { revertsFailed: true }),
+    };
+    const chosen: Chosen = {
+      async find(makeRoom) {
+        const devices = await devicesOf(rollout, failed, makeRoom);
+        stuck.push(...devices.stuck);
+        const hopeless = stuck.reduce((sum, { devices: count }) => sum + count, 0);
+        if (devices.found.length <= hopeless) throw nothingToRevert(stuck);
+        return devices.found;
+      },
+      ...(asked === null && { subject: null }),
+    };
+    return { made, chosen, stuck, version: asked?.version };
+  }
+
+  return {
+    /**
+     * Makes a rollout that gives devices back what they had before another one, which is cancelled in the same commit if it
+     * is at work. The devices are those that have what it gave them, or may have it, since their commands were published and
+     * have no answer. Those that cannot be brought back are in the new rollout, too, where they are refused with a code.
+     * `also` runs in the commit that makes the rollout. Throws ROLLOUT_STATE, REVERT_VERSION_MISSING, NOTHING_TO_REVERT,
+     * REQUEST_INVALID, and the errors of a creation.
+     */
+    async revert(
+      rollout: Rollout,
+      wanted: WantedRevert,
+      who: Who,
+      also?: (unit: UnitOfWork, made: Rollout, stuck: readonly Stuck[]) => Promise<void>,
+    ): Promise<{ made: Rollout; stuck: readonly Stuck[] }> {
+      const { made: asked, chosen, stuck } = await revertOf(rollout, wanted, who);
+      const { made } = await creation.create(
         asked,
-        selector: {},
-        reverts: rolloutId,
-        ...(who.person && { startedBy: who.person }),
-        ...(who.actor === 'service' && { byService: true as const }),
-        ...(failed && { revertsFailed: true }),
-      },
-      async (unit, created) => {
-        await stop(unit, rolloutId, created.rolloutId, who);
-        await also?.(unit, created, stuck);
-      },
-      {
-        async find(makeRoom) {
-          const devices = await devicesOf(rollout, failed, makeRoom);
-          stuck = devices.stuck;
-          const hopeless = stuck.reduce((sum, { devices: count }) => sum + count, 0);
-          if (devices.found.length <= hopeless) throw nothingToRevert(stuck);
-          return devices.found;
+        async (unit, created) => {
+          await stop(unit, rollout.rolloutId, created.rolloutId, who);
+          await also?.(unit, created, stuck);
         },
-        ...(asked === null && { subject: null }),
-      },
-    );
-    return { made, stuck };
+        chosen,
+      );
+      return { made, stuck };
+    },
+
+    /** Finds out what `revert` would do. Throws what it throws. */
+    async preview(rollout: Rollout, wanted: WantedRevert, who: Who): Promise<RevertPreview> {
+      const { made, chosen, stuck, version } = await revertOf(rollout, wanted, who);
+      const { plan, found, connected } = await creation.preview(made, chosen);
+      return { plan, found, connected, version, stuck };
+    },
   };
 }
 

@@ -26,8 +26,8 @@ import { createObstacles } from './obstacles.ts';
 import { noApproval } from './permits.ts';
 import { createPlaces } from './places.ts';
 import type { createResults } from './results.ts';
-import { createRetrying } from './retrying.ts';
-import { createReverting, type WantedRevert } from './reverting.ts';
+import { createRetrying, type WantedRetry } from './retrying.ts';
+import { createReverting, type RevertPreview, type WantedRevert } from './reverting.ts';
 import {
   type AbortRule,
   type HealthRule,
@@ -121,9 +121,10 @@ export function createRollouts(parts: Parts) {
   const health = createHealth({ ...parts, watching, wake: driver.wake });
   const looking = createLooking({ ...parts, looks: [createConfirming(parts).look, health.look] });
   const creation = createCreation({ ...parts, ...transactions, joining, wake: driver.wake });
-  const reverting = createReverting({ database, create: creation.create, transitions });
-  const revert = countRefusals(parts.metrics, reverting);
-  const automatic = createAutomaticRevert({ database, revert: reverting, transitions });
+  const reverting = createReverting({ database, creation, transitions });
+  const revert = countRefusals(parts.metrics, reverting.revert);
+  const previewRevert = countRefusals(parts.metrics, reverting.preview);
+  const automatic = createAutomaticRevert({ database, revert: reverting.revert, transitions });
 
   const retryFailed = countRefusals(parts.metrics, createRetrying({ ...parts, wake: driver.wake }));
 
@@ -195,6 +196,13 @@ export function createRollouts(parts: Parts) {
       wanted: WantedRevert,
       also?: Parameters<typeof revert>[3],
     ): ReturnType<typeof revert> => revert(await find(rolloutId, applicationId), wanted, who, also),
+
+    /** Finds out what a revert would be. Throws what `revert` throws. */
+    previewRevert: async (
+      rolloutId: string,
+      { applicationId, ...who }: By,
+      wanted: WantedRevert,
+    ): Promise<RevertPreview> => previewRevert(await find(rolloutId, applicationId), wanted, who),
 
     /** Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     pause: (rolloutId: string, by: By): Promise<Rollout> =>
@@ -274,8 +282,8 @@ export function createRollouts(parts: Parts) {
      * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again, if
      * there are such devices. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE, TOO_MANY_ROLLOUTS.
      */
-    retryFailed: async (rolloutId: string, { applicationId, ...who }: By, code?: string): Promise<number> =>
-      retryFailed(await find(rolloutId, applicationId), who, code),
+    retryFailed: async (rolloutId: string, { applicationId, ...who }: By, wanted?: WantedRetry): Promise<number> =>
+      retryFailed(await find(rolloutId, applicationId), who, wanted),
 
     /**
      * Call this when the database was restored. It does not know what happened after the backup: a rollout that runs in it

@@ -12,7 +12,7 @@ const MOST_NAMED = 10;
 
 interface Parts {
   selection: Pick<Selection, 'page'>;
-  tags: Pick<TagsOfDevices, 'updateMany'>;
+  tags: Pick<TagsOfDevices, 'updateMany' | 'previewMany'>;
 }
 
 export interface Tagged {
@@ -23,12 +23,13 @@ export interface Tagged {
 }
 
 /**
- * Makes the function that changes the tags of all devices that a selector matches, some at a time. A caller can repeat it,
+ * Makes the function that changes the tags of all devices that a selector matches, some at a time; a dry run only counts
+ * them. A caller can repeat it,
  * for example after a failure in between: the devices that have the tags already stay as they are.
  */
 export const createTagging =
   ({ selection, tags }: Parts) =>
-  async (applicationId: string, selector: Selector, patch: TagPatch): Promise<Tagged> => {
+  async (applicationId: string, selector: Selector, patch: TagPatch, isDry = false): Promise<Tagged> => {
     const result: Tagged = { matching: 0, changed: 0, refused: 0, refusedDevices: [] };
     for (let after: string | undefined = ''; after !== undefined; ) {
       const { deviceIds, next }: Awaited<ReturnType<Selection['page']>> = await selection.page(
@@ -42,7 +43,9 @@ export const createTagging =
       result.matching += deviceIds.length;
       for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
         const part = deviceIds.slice(start, start + PER_UNIT);
-        const { changed, refused } = await tags.updateMany(applicationId, part, patch);
+        const { changed, refused } = await (isDry
+          ? tags.previewMany(part, patch)
+          : tags.updateMany(applicationId, part, patch));
         result.changed += changed;
         result.refused += refused.length;
         result.refusedDevices.push(...refused.slice(0, MOST_NAMED - result.refusedDevices.length));

@@ -1,7 +1,7 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { Stuck, WantedRevert } from '../../core/rollouts/reverting.ts';
-import type { Rollout } from '../../core/rollouts/rollout.ts';
+import { isAtWork, type Rollout } from '../../core/rollouts/rollout.ts';
 import { termsOfRevert } from '../../core/transactions/terms.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import type { Answer } from '../http/route.ts';
@@ -51,7 +51,7 @@ function wantedOf(body: Body, { operation, plan }: Rollout, developerId: string)
   };
 }
 
-/** Makes a rollout that brings the devices of another one back to what they had before it. */
+/** Makes a rollout that brings the devices of another one back to what they had before it, or answers what it would be. */
 export async function revertRollout(services: Services, input: AtRollout<'rest/rollout-revert'>): Promise<Answer> {
   const { rollouts, transactions } = services;
   const { params, body, caller, baseUrl, headers, changed } = input;
@@ -59,6 +59,14 @@ export async function revertRollout(services: Services, input: AtRollout<'rest/r
   const by = { applicationId, actor: 'application', person: personOf(caller) } as const;
   const rollout = await rollouts.find(params.rolloutId, applicationId);
   const wanted = wantedOf(body, rollout, developerId);
+  if (body.dryRun) {
+    const { plan, found, connected, version, stuck } = await rollouts.previewRevert(params.rolloutId, by, wanted);
+    await changed({ dryRun: true, devices: found.length });
+    const stages = plan.stages.map(({ devices }) => devices);
+    const cancels = isAtWork(rollout.state);
+    const answer = { devices: found.length, connected, stages, leftOut: [...stuck], cancels, version: version ?? null };
+    return { status: 200, body: answer satisfies SchemaTypes['rest/rollout-revert-dry-run'] };
+  }
   const answerOf = (made: Rollout, stuck: readonly Stuck[]) => ({
     status: 201,
     headers: { Location: `${baseUrl}/v1/applications/${applicationId}/rollouts/${made.rolloutId}` },

@@ -111,9 +111,10 @@ export async function updateRollout(
   return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout, by(input)) };
 }
 
-/** Lets failed devices have another command. */
+/** Lets failed devices have another command, or answers how many that would be. */
 export async function retryRollout({ rollouts }: Services, input: AtRollout<'rest/rollout-retry'>): Promise<Answer> {
-  const devices = await rollouts.retryFailed(input.params.rolloutId, by(input), input.body.code);
+  const devices = await rollouts.retryFailed(input.params.rolloutId, by(input), input.body);
+  if (input.body.dryRun) await input.changed({ dryRun: true, devices });
   return { status: 200, body: { devices } };
 }
 /** Lists the devices of a rollout; as CSV if the caller accepts only that. */

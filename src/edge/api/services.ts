@@ -59,13 +59,23 @@ export interface ApiServices {
   tokenLimit: RateLimit;
   devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
   statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
-  tags: Pick<TagsOfDevices, 'find' | 'update' | 'updateMany'>;
+  tags: Pick<TagsOfDevices, 'find' | 'update' | 'updateMany' | 'previewMany'>;
   notes: NotesOfDevices;
   /** The devices that selectors match; each call names the application. */
   selection: Pick<Selection, 'page' | 'count'>;
   rollouts: Pick<
     Rollouts,
-    'create' | 'preview' | 'find' | 'pause' | 'resume' | 'approve' | 'cancel' | 'update' | 'retryFailed' | 'revert'
+    | 'create'
+    | 'preview'
+    | 'find'
+    | 'pause'
+    | 'resume'
+    | 'approve'
+    | 'cancel'
+    | 'update'
+    | 'retryFailed'
+    | 'revert'
+    | 'previewRevert'
   >;
   rolloutViews: RolloutViews;
   contracts: Contracts;

@@ -25,12 +25,13 @@ export async function updateTags(
   return { status: 200, headers: { ETag: entityTag(stateOf(all)) }, body: all };
 }
 
-/** Changes tags of all devices that a selector matches. */
+/** Changes tags of all devices that a selector matches, or answers how many that would be. */
 export async function updateTagsOfMany(
   { tags, selection, clock }: Services,
-  { params, body }: AtApplication<'rest/tagging'>,
+  { params, body, changed }: AtApplication<'rest/tagging'>,
 ): Promise<Answer> {
   const selector = readSelector(body.devices, clock.now());
-  const tagged = await createTagging({ selection, tags })(params.applicationId, selector, body.tags);
+  const tagged = await createTagging({ selection, tags })(params.applicationId, selector, body.tags, body.dryRun);
+  if (body.dryRun) await changed({ dryRun: true, devices: tagged.changed });
   return { status: 200, body: tagged };
 }

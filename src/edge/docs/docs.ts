@@ -20,6 +20,8 @@ const TYPES: Record<string, string> = {
   json: 'application/json; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
 };
 
 // Headers of all files. Addresses and the release of the interface, which some of them name, may change with a restart, so
@@ -32,10 +34,9 @@ export function createDocs({ apiRelease, timeZone, publicUrl, mqttUrls, files = 
 
   async function make(name: string): Promise<DocsFile> {
     const page = pageOfFile(name);
-    // Addresses of the index are relative to a page below /docs, as most pages are.
-    const links = linksOfService(page ?? name);
     // The addresses are known when the service listens.
     const named = { apiRelease, timeZone, publicUrl: publicUrl(), mqttUrls: mqttUrls() };
+    const links = linksOfService(name, named.publicUrl);
     const text = siteText(name, await files.read(name), { named, links });
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]!;
     return createDocsFile(type, text, page === undefined ? REVALIDATED : { ...REVALIDATED, ...PAGE_HEADERS });

@@ -17,7 +17,7 @@ export async function writeSite(folder: string, named: Named): Promise<number> {
   await mkdir(folder, { recursive: true });
   const names = (await files.names()).filter((name) => !OF_CALLS.includes(name));
   for (const name of names) {
-    const text = siteText(name, await files.read(name), { named, links: linksOfFolder });
+    const text = siteText(name, await files.read(name), { named, links: linksOfFolder(name) });
     await writeFile(join(folder, name), text);
   }
   return names.filter((name) => pageOfFile(name) !== undefined).length;

@@ -6,6 +6,7 @@ import { isInstalled, MODULE_ENDING, ROOT_FOLDER } from '@lapel/schemas/base/ins
 import { DEPRECATIONS } from '@lapel/schemas/contracts/deprecations';
 import { createAnsweringThread } from '../../runtime/answering-thread.ts';
 import type { Question } from './make/site-worker.ts';
+import { fileOfPage, pageOfFile, pageOfTextFile, textFileOfPage } from './names.ts';
 
 /** The files of the site, as they were made for all services. */
 export interface SiteFiles {
@@ -58,7 +59,7 @@ export function storedSite(folder: string, apiRelease: string): SiteFiles {
 const thread = createAnsweringThread<Question>({
   module: new URL(`./make/site-worker${MODULE_ENDING}`, import.meta.url),
   workerData: null,
-  idleMs: 0,
+  idleMs: 10_000, // texts are read one after another
   name: 'thread that makes the documents',
 });
 const made = new Map<string, Promise<ReadonlyMap<string, string>>>();
@@ -74,8 +75,17 @@ function madeSite(apiRelease: string): SiteFiles {
     return making;
   }
   return {
-    names: async () => [...(await files()).keys()],
-    read: async (name) => (await files()).get(name)!,
+    async names() {
+      const own = [...(await files()).keys()];
+      const pages = own.map(pageOfFile).filter((page) => page !== undefined);
+      return [...own, ...pages.map(textFileOfPage)];
+    },
+    async read(name) {
+      const page = pageOfTextFile(name);
+      if (page === undefined) return (await files()).get(name)!;
+      // Texts are read rarely, and take longer to make than all else, so each is made when it is read.
+      return (await thread.ask({ page: (await files()).get(fileOfPage(page))! })) as string;
+    },
   };
 }
 

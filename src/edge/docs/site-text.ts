@@ -1,6 +1,6 @@
 import { html } from './html.ts';
 import type { Links } from './links.ts';
-import { ASYNC_API, SEARCH_INDEX } from './names.ts';
+import { ASYNC_API, isText, SEARCH_INDEX } from './names.ts';
 import { serversOf, withServers } from './servers.ts';
 import { shellWord } from './shell-word.ts';
 import { fill, withoutService } from './slots.ts';
@@ -27,11 +27,18 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** The text of a file as a service or a folder has it, from the text that was made for all of them. */
 export function siteText(name: string, made: string, { named, links }: Parts): string {
-  if (!/\.(?:html|json)$/.test(name) && name !== SEARCH_INDEX) return made;
-  const escaped = name.endsWith('.html') ? inHtml : inJson;
+  const forReading = isText(name);
+  if (!forReading && !/\.(?:html|json)$/.test(name) && name !== SEARCH_INDEX) return made;
+  const inPlace = name.endsWith('.html') ? inHtml : inJson;
+  const escaped = forReading ? (text: string) => text : inPlace;
+  const brokers = Object.values(serversOf(named.mqttUrls));
   const servers = () =>
-    Object.values(serversOf(named.mqttUrls))
-      .map((one) => html`<code>${one.protocol}://${one.host}</code> ${one.description ?? ''}. `.html)
+    brokers
+      .map(({ protocol, host, description = '' }) =>
+        forReading
+          ? `\`${protocol}://${host}\` ${description}. `
+          : html`<code>${protocol}://${host}</code> ${description}. `.html,
+      )
       .join('');
   const text = fill(links.isFolder ? withoutService(made) : made, {
     publicUrl: () => escaped(named.publicUrl),

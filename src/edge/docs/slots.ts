@@ -27,12 +27,15 @@ export const SLOTS = {
 /** A part of a text for pages of a service only. */
 export const forService = (text: string): string => BEGIN + text + END;
 
-/** Removes the parts for pages of a service. */
-export const withoutService = (text: string): string =>
+/** Removes the parts of a text between two marks, and the marks. */
+export const withoutParts = (text: string, begin: string, end: string): string =>
   text
-    .split(BEGIN)
-    .map((part, index) => (index === 0 ? part : part.slice(part.indexOf(END) + END.length)))
+    .split(begin)
+    .map((part, index) => (index === 0 ? part : part.slice(part.indexOf(end) + end.length)))
     .join('');
+
+/** Removes the parts for pages of a service. */
+export const withoutService = (text: string): string => withoutParts(text, BEGIN, END);
 
 /** Fills each slot of a text with the value of its name. Throws when a slot has no value. */
 export function fill(text: string, values: Readonly<Record<string, (about: string) => string>>): string {

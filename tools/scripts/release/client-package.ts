@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from './compile.ts';
 import { MANIFEST, manifestOf, ROOT } from './lockfile.ts';
+import { jsonFile } from './manifest.ts';
 import type { Files } from './tarball.ts';
 
 const FOLDER = 'client';
@@ -17,7 +18,6 @@ const KINDS = {
   },
 } as const;
 
-const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 const entryOf = (kind: keyof typeof KINDS): object => ({
   types: `./${kind}/${ENTRY}.d.ts`,
   default: `./${kind}/${ENTRY}.js`,
@@ -29,7 +29,7 @@ export function clientPackage(): Files {
   for (const [kind, { type, options }] of Object.entries(KINDS)) {
     const made = compile({ config: 'tsconfig.json', include: [`${FOLDER}/index.ts`], options });
     for (const [path, content] of made) files.set(`${kind}/${path}`, content);
-    files.set(`${kind}/package.json`, json({ type }));
+    files.set(`${kind}/package.json`, jsonFile({ type }));
   }
   files.set('README.md', readFileSync(join(ROOT, FOLDER, 'README.md')));
   files.set('LICENSE', readFileSync(join(ROOT, 'LICENSE')));
@@ -51,6 +51,6 @@ export function clientPackage(): Files {
     },
     dependencies: { [DEPENDENCY]: dependencies[DEPENDENCY] },
   };
-  files.set('package.json', json(manifest));
+  files.set('package.json', jsonFile(manifest));
   return files;
 }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { NODE_OF_PACKAGE } from '@lapel/schemas/base/installation';
 import { storedFiles } from '../../../src/edge/docs/make/stored-files.ts';
 import { SITE } from '../../../src/edge/docs/site-files.ts';
 import { makeConsole } from '../../../src/edge/pages/make/make-console.ts';
@@ -8,6 +7,7 @@ import { bundledFiles } from './bundled.ts';
 import { compile } from './compile.ts';
 import { BROWSER_PACKAGES, isReleased, PROGRAMS, RUNTIME_PACKAGES, UNCHANGED } from './contents.ts';
 import { lockedVersion, MANIFEST, ROOT } from './lockfile.ts';
+import { NODE_RANGE } from './manifest.ts';
 import { compressed, type Files } from './tarball.ts';
 
 /** The types of `lapel/sim`, and the types that these import. */
@@ -70,8 +70,6 @@ async function site(): Promise<Files> {
   return new Map([...made].map(([path, text]) => [`${SITE}/${path}.gz`, compressed(Buffer.from(text))]));
 }
 
-const nodeRange = NODE_OF_PACKAGE.map(([major, minor]) => `^${major}.${minor}.0`).join(' || ');
-
 function manifest(): object {
   const { name, version, description, license, bin } = MANIFEST;
   const types = `./${SIM_TYPES}`;
@@ -81,7 +79,7 @@ function manifest(): object {
     description,
     license,
     type: 'module',
-    engines: { node: nodeRange },
+    engines: { node: NODE_RANGE },
     os: ['linux', 'darwin'],
     bin,
     exports: {

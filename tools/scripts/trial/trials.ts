@@ -43,7 +43,8 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
   },
   power: {
     file: 'test/device/try-power-cuts.ts',
-    about: 'a device of the library, killed 1,000 times, and with 10,000 power cuts of a simulated disk',
+    about:
+      'a device of the library: 1,000 kills, 10,000 power cuts of a simulated disk, a simulated year of a bad network',
   },
   proxies: { file: 'tools/scripts/try-proxies.ts', about: 'nginx, HAProxy and Caddy in front', inCi: someProxy },
   recovery: {

@@ -1,24 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../harness/free-port.ts';
 import { ROOT } from '../release/lockfile.ts';
-import type { Attempts } from '../trial/attempts.ts';
-import { type Environment, run, start } from '../trial/programs.ts';
+import { run, start } from '../trial/programs.ts';
 import type { Served } from './installed.ts';
+import { makeProject, type Parts, STRICT, TSC } from './project.ts';
 
-interface Parts {
-  folder: string;
-  env: Environment;
-  /** The command npm, with the Node that runs it. */
-  npm: readonly string[];
-  /** The file of the package that is tried. */
-  archive: string;
-  attempts: Attempts;
-}
-
-const TSC = [process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc')];
-const STRICT = { strict: true, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] };
 const README = join(ROOT, 'client/README.md');
 
 /** The examples of the README of the client: calls, and a receiver. */
@@ -50,17 +38,6 @@ const CHECK = `
   try { await lapel.readStatus({ deviceId: 'nobody' }); } catch (error) { code = error instanceof LapelError ? error.code : 'none'; }
   console.log(JSON.stringify({ devices: devices.length, type: event.type, text: event.data.text, refused, code }));
 `;
-
-/** Makes a project with the client, as its users do. */
-async function makeProject({ folder, env, npm, archive }: Parts, name: string, type: string, ...packages: string[]) {
-  const cwd = join(folder, name);
-  mkdirSync(cwd, { recursive: true });
-  const write = (file: string, content: string | object): void =>
-    writeFileSync(join(cwd, file), typeof content === 'string' ? content : JSON.stringify(content));
-  write('package.json', { name, type, private: true });
-  await run([...npm, 'install', '--no-audit', '--no-fund', archive, ...packages], { env, cwd });
-  return { cwd, write };
-}
 
 function checkAnswer(stdout: string): void {
   const { refused, code, ...rest } = JSON.parse(stdout) as Record<string, unknown>;

@@ -3,6 +3,7 @@ import { loadContracts } from '@lapel/schemas/contracts/contracts';
 import type { Deprecations } from '@lapel/schemas/contracts/deprecations';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { SLOTS } from '../slots.ts';
+import { neededComponents } from './needed-components.ts';
 import { operationsOf } from './reference/operation.ts';
 import { samplesOf } from './reference/samples.ts';
 
@@ -90,14 +91,13 @@ function openApiOf(document: ApiDocument, asyncApi: ApiDocument): ApiDocument {
   } = document as ApiDocument & { info: { description: string } };
   const description = `${info.description}\n\nLocal date-times of this service are in the time zone \`${SLOTS.timeZone}\`.`;
   const parts = { ...rest, webhooks: webhooksOf(asyncApi) };
-  const { schemas: own, ...otherComponents } = components;
-  const schemas = neededBy([parts, otherComponents], { ...asyncApi.components['schemas'], ...own });
+  const all = { ...components, schemas: { ...asyncApi.components['schemas'], ...components['schemas'] } };
   const made = {
     openapi,
     info: { ...info, description, 'x-time-zone': SLOTS.timeZone },
     servers: [{ url: SLOTS.publicUrl, description: 'This service' }],
     ...parts,
-    components: { ...otherComponents, schemas },
+    components: neededComponents(parts, all),
   };
   complete(made);
   return made;
@@ -117,26 +117,4 @@ export async function makeDocuments({ serves }: Pick<Deprecations, 'serves'>): P
     readApiDocument('asyncapi.yaml', { schemas, serves }),
   ]);
   return { openApi: openApiOf(document, asyncApi), asyncApi };
-}
-
-/** Those of some schemas that parts of a document refer to, and those that these refer to. */
-function neededBy(parts: unknown, schemas: Json): Json {
-  const needed = new Set<string>();
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    for (const [key, value] of Object.entries(node)) {
-      const name = key === '$ref' ? /^#\/components\/schemas\/(.+)$/.exec(String(value))?.[1] : undefined;
-      if (name === undefined) visit(value);
-      else if (!needed.has(name)) {
-        needed.add(name);
-        visit(schemas[name]);
-      }
-    }
-  };
-  visit(parts);
-  return Object.fromEntries(
-    Object.entries(schemas)
-      .filter(([name]) => needed.has(name))
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
 }

@@ -4,15 +4,17 @@ import { dirname, join } from 'node:path';
 import { ROOT_FOLDER } from '@lapel/schemas/base/installation';
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import { createDeprecations } from '@lapel/schemas/contracts/deprecations';
-import { ASYNC_API, fileOfPage, OPEN_API, SEARCH, SEARCH_INDEX } from '../names.ts';
+import { ASYNC_API, fileOfPage, OPEN_API, OVERVIEW, SEARCH, SEARCH_INDEX } from '../names.ts';
 import { makeDocuments } from './documents.ts';
 import { apiPage, tagPage } from './reference/api-pages.ts';
 import { deprecationsPage } from './reference/deprecations-page.ts';
 import { eventsPage } from './reference/events-page.ts';
 import { firstPage } from './site/first-page.ts';
 import { guidePage } from './site/guide-page.ts';
+import { overviewText } from './site/overview-text.ts';
 import { GUIDES, OWN_FILES, pageOfTag } from './site/places.ts';
 import { searchIndex } from './site/search-index.ts';
+import { documentOfTag } from './tag-document.ts';
 
 /** The files of the site that are no pages, with their places. The colours are those of the console. */
 const FILES: readonly (readonly [name: string, place: string])[] = [
@@ -36,7 +38,7 @@ const tagsOf = (openApi: ApiDocument): string[] => (openApi['tags'] as { name: s
 
 /**
  * Makes the site of all documents at a release of the interface: its pages, the files that they load, and the documents of
- * the API, by their names. Texts that differ between services and folders are slots.
+ * the API, by their names. The texts of its pages in Markdown are made from these (`textOfPage`). Texts that differ between services and folders are slots.
  */
 export async function makeSite(apiRelease: string): Promise<Map<string, string>> {
   const deprecations = createDeprecations(apiRelease);
@@ -53,6 +55,8 @@ export async function makeSite(apiRelease: string): Promise<Map<string, string>>
   ];
   const files: (readonly [name: string, text: string | Promise<string>])[] = [
     ...pages.map(([page, text]) => [fileOfPage(page), text] as const),
+    ...tags.map((tag) => [`${pageOfTag(tag)}.json`, JSON.stringify(documentOfTag(openApi, tag))] as const),
+    [OVERVIEW, overviewText(openApi)],
     ...FILES.map(([name, place]) => [name, readFile(place, 'utf8')] as const),
     [SEARCH_INDEX, searchIndex(openApi, asyncApi)],
     [SEARCH, searchScript()],

@@ -3,7 +3,7 @@ import { type Html, html, prose } from '../../html.ts';
 import { forService, SLOTS } from '../../slots.ts';
 import { type Frame, pageOf } from '../site/page.ts';
 import { pageOfTag } from '../site/places.ts';
-import { fieldsOf, fieldTable } from './fields.ts';
+import { ANSWER_FIELDS, fieldsOf, fieldTable } from './fields.ts';
 import { type Answer, type Operation, operationsOf, target } from './operation.ts';
 import { samplesOf } from './samples.ts';
 import { schemaRows } from './schema-rows.ts';
@@ -64,7 +64,7 @@ ${own.map(
   }) => html`<p><strong class="status">${status}</strong> ${prose(description)}</p>
 ${Object.keys(headers).length > 1 ? html`<p class="note">Headers: ${Object.keys(headers).map((name) => html`<code>${name}</code> `)}</p>` : null}
 ${examples.length > 0 ? html`<pre tabindex="0"><code>${json(examples[0])}</code></pre>` : null}
-${schema ? fieldsOf('Fields of the answer', schema, document) : null}`,
+${schema ? fieldsOf(ANSWER_FIELDS, schema, document) : null}`,
 )}
 <p class="note">Also: ${shared.map(({ status, shared: name }) => html`<a href="${SLOTS.page('api')}#${name!}">${status}</a> `)}</p>`;
 }
@@ -102,6 +102,7 @@ export function tagPage(document: ApiDocument, tag: string, frame: Frame): strin
   const headings = operations.map(({ id, summary }) => ({ depth: 2, text: summary, anchor: id }));
   const body = html`<h1>${tag}</h1>
 <p class="lead">${prose(description)}</p>
+<p class="note">This part as OpenAPI: <a href="${SLOTS.file(`${pageOfTag(tag)}.json`)}">${pageOfTag(tag)}.json</a>.</p>
 ${ofService(tokenForm(document))}
 ${operations.map((one) => operation(one, document))}`;
   return pageOf(frame, {

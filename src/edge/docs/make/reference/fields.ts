@@ -2,6 +2,9 @@ import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import { type Html, html, prose } from '../../html.ts';
 import { type SchemaRow, schemaCases, schemaRows } from './schema-rows.ts';
 
+/** The line that opens the fields of an answer. */
+export const ANSWER_FIELDS = 'Fields of the answer';
+
 /** A table of fields, with a row for each: its name and its type, and what it is. */
 export const fieldTable = (rows: readonly SchemaRow[]): Html => html`<table class="fields"><tbody>
 ${rows.map(

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html.ts';
+import { textFileOfPage } from '../../names.ts';
 import { SLOTS } from '../../slots.ts';
 import type { Heading } from './markdown.ts';
 import { pageOfTag, SECTIONS } from './places.ts';
@@ -65,6 +66,7 @@ export function pageOf(frame: Frame, { name, title, headings = [], head, body }:
 <meta name="color-scheme" content="light dark">
 <title>${name === '' ? title : `${title} - Lapel`}</title>
 <link rel="icon" href="${ICON}">
+<link rel="alternate" type="text/markdown" href="${SLOTS.file(textFileOfPage(name))}">
 <link rel="stylesheet" href="${SLOTS.file('colours.css')}">
 <link rel="stylesheet" href="${SLOTS.file('lapel.css')}">
 <link rel="stylesheet" href="${SLOTS.file('frame.css')}">

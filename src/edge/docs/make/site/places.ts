@@ -102,6 +102,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'An answer was lost: repeat the call without doing it twice.',
       },
       {
+        name: 'dry-runs',
+        file: 'docs/dry-runs.md',
+        title: 'Know first what a call would do',
+        about: 'Dry runs of the calls that touch many devices or events, and why the others have none.',
+      },
+      {
         name: 'paging',
         file: 'docs/paging.md',
         title: 'Long lists',
