@@ -7,6 +7,7 @@ import { EVENTS_GROUPS } from './events/events-groups.ts';
 import { FILES_GROUPS } from './files/files-groups.ts';
 import type { Command, Group } from './line/command.ts';
 import { completionOf } from './line/completion.ts';
+import { RELEASE_GROUPS } from './release/release-group.ts';
 import { ROLLOUT_GROUPS } from './rollout/rollout-group.ts';
 import { SOFTWARE_GROUPS } from './software/software-groups.ts';
 import { WEBHOOK_GROUPS } from './webhook/webhook-groups.ts';
@@ -18,6 +19,7 @@ export const GROUPS: readonly Group[] = [
   ...ACCOUNT_GROUPS,
   ...DEVICE_GROUPS,
   ...ROLLOUT_GROUPS,
+  ...RELEASE_GROUPS,
   ...EVENTS_GROUPS,
   ...ENDPOINT_GROUPS,
   ...WEBHOOK_GROUPS,

@@ -4452,7 +4452,7 @@ export interface BinaryStatus {
   appFileExists: boolean;
   /** The size of the binary in bytes; null without a binary. */
   fileSize: number | null;
-  /** SHA-256 of the binary in hexadecimal digits; null without a binary, and until it is computed, which begins when somebody asks. */
+  /** SHA-256 of the binary in hexadecimal digits, by which a caller sees whether it is the file that it has; null without a binary, and until it is computed, which begins when somebody asks. */
   sha256: string | null;
   uploadDate: LocalDateTimeOrNull;
   /** Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null. */

@@ -78,6 +78,18 @@ export const SECTIONS: readonly Section[] = [
         about: 'Let an assistant ask the service, and change something when you have agreed.',
       },
       {
+        name: 'pipelines',
+        file: 'docs/pipelines.md',
+        title: 'Release from a pipeline',
+        about: 'A job that signs, uploads, rolls out and waits, on GitHub, on GitLab and elsewhere.',
+      },
+      {
+        name: 'clients',
+        file: 'docs/clients.md',
+        title: 'Clients in Python, Java and Go',
+        about: 'A method for each operation, and the verification of webhooks.',
+      },
+      {
         name: 'signing',
         file: 'docs/signing.md',
         title: 'Sign software',
