@@ -12,7 +12,7 @@ export interface Outcome {
   text: Text;
   /** A problem that makes the exit code 1, although the command ran to its end. */
   problem?: string;
-  /** The exit code when there is no problem; by default 0. */
+  /** The exit code; by default 0, and 1 with a problem. */
   exitCode?: number;
 }
 

@@ -111,6 +111,8 @@ export const SETTINGS = [
   { name: 'LAPEL_DEVELOPER_STORED_GIB', rank: 'advanced', kind: 'number', fallback: '100', shared: true, description: 'GiB of binaries that a developer may have, including those whose upload URL was issued; 0 is no limit' },
   { name: 'LAPEL_API_RELEASE', rank: 'advanced', kind: 'release', fallback: '2026-11', shared: true, description: 'Release of the interface that the service offers, `YYYY-MM`. An earlier release still has the deprecated features that later releases have removed' },
   { name: 'LAPEL_RATE_LIMIT', kind: 'number', fallback: '200', shared: true, description: 'Requests per second of one application; twice as many at once after a pause; 0 is no limit' },
+  { name: 'LAPEL_ASSISTANTS', rank: 'advanced', kind: 'flag', fallback: 'true', shared: true, description: 'Whether applications may use assistants at `/mcp` of the REST API, with their own tokens (see docs/assistants.md)' },
+  { name: 'LAPEL_ADMIN_ASSISTANTS', rank: 'advanced', kind: 'flag', fallback: 'false', shared: true, description: 'Whether people of administration may use assistants at `/mcp` of administration, with their own tokens (see docs/assistants.md)' },
   { name: 'LAPEL_FEED_STREAMS', rank: 'advanced', kind: 'count', fallback: '256', description: 'Most open streams of changes, which the console reads: this many for the API, and as many for administration. At the limit a new stream ends another one: the oldest of the application with most streams, of the developer with most streams' },
   { name: 'LAPEL_DEVICE_ACTION_LIMIT', rank: 'advanced', kind: 'count', fallback: '1000000', shared: true, description: 'Most devices of one device action, which changes all devices that match a filter. An action that finds more changes none' },
   { name: 'LAPEL_TOKEN_RATE_LIMIT', rank: 'advanced', kind: 'number', fallback: '20', shared: true, description: 'Requests to the token endpoint per second of one application; twice as many at once after a pause; 0 is no limit' },
@@ -168,6 +170,7 @@ export const CLIENTS_OWN = [
   'LAPEL_ADMIN_URL',
   'LAPEL_ENROLMENT_CODE',
   'LAPEL_PROFILE',
+  'LAPEL_SIGNING_KEY',
 ];
 
 /** Settings that had another name before. */

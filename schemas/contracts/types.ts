@@ -303,6 +303,8 @@ export type ListMode = 'latest';
 export type MemberId = string;
 /** What a person of a developer may do with its applications. `admin`: everything, and decide who else gets in. `developer`: everything else. `reader`: look. */
 export type MemberRole = 'admin' | 'developer' | 'reader';
+/** Absolute URL. */
+export type Url = string;
 /**
  * Files of one call. Each name occurs once.
  *
@@ -443,8 +445,6 @@ export type UploadHeaders = Record<string, string>;
 export type UploadMethod = 'PUT' | 'POST';
 /** SHA-256 of the bytes that the device has sent, in hexadecimal digits. Devices of earlier firmware leave it out. */
 export type UploadedSha256 = string;
-/** Absolute URL. */
-export type Url = string;
 /** Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged. */
 export type CallEventData = {callId: string} & Record<string, unknown>;
 /** Data of `custom.` events, which a device defines itself (an SOS button, a low battery, tampering): any object of at most 32 KiB as JSON, nested at most 32 levels deep. It is passed on unchanged. */
@@ -694,6 +694,8 @@ export interface SchemaTypes {
   'common/local-date-time': LocalDateTime;
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
+  'common/mcp-error': McpError;
+  'common/mcp-message': McpMessage;
   'common/member': Member;
   'common/member-create': MemberCreate;
   'common/member-created': MemberCreated;
@@ -710,6 +712,7 @@ export interface SchemaTypes {
   'common/percent': Percent;
   'common/person-id': PersonId;
   'common/person-token-id': PersonTokenId;
+  'common/protected-resource-metadata': ProtectedResourceMetadata;
   'common/provider-id': ProviderId;
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
@@ -3187,6 +3190,29 @@ export interface InstallationList {
     since: UtcDateTimeOrNull;
   }[];
 }
+/** An error of the Model Context Protocol (JSON-RPC 2.0). */
+export interface McpError {
+  jsonrpc: '2.0';
+  id?: string | number | null;
+  error: {
+    /** A code of JSON-RPC. */
+    code: number;
+    message: string;
+    /** What else the error says; of an error of the service its `code` and its `details`. */
+    data?: {
+      [k: string]: unknown;
+    };
+  };
+}
+/** A message of the Model Context Protocol (JSON-RPC 2.0); batches are no part of it. */
+export interface McpMessage {
+  jsonrpc: '2.0';
+  id?: string | number | null;
+  method?: string;
+  params?: {};
+  result?: {};
+  error?: {};
+}
 /** A person of a developer, with a token for its applications. */
 export interface Member {
   memberId: MemberId;
@@ -3233,6 +3259,16 @@ export interface PagingQuery {
   offset: number;
   /** The largest number of rows in the answer. */
   limit: number;
+}
+/** Metadata of the place that assistants use (RFC 9728 2). */
+export interface ProtectedResourceMetadata {
+  resource: Url;
+  resource_name?: string;
+  authorization_servers?: Url[];
+  jwks_uri?: Url;
+  scopes_supported?: string[];
+  bearer_methods_supported: string[];
+  resource_documentation?: Url;
 }
 /** An error that lists all faults of the request. */
 export interface ReasonError {
@@ -4416,7 +4452,7 @@ export interface BinaryStatus {
   appFileExists: boolean;
   /** The size of the binary in bytes; null without a binary. */
   fileSize: number | null;
-  /** SHA-256 of the binary in hexadecimal digits; null without a binary, and until it is computed, which begins when somebody asks. */
+  /** SHA-256 of the binary in hexadecimal digits, by which a caller sees whether it is the file that it has; null without a binary, and until it is computed, which begins when somebody asks. */
   sha256: string | null;
   uploadDate: LocalDateTimeOrNull;
   /** Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null. */

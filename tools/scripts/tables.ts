@@ -16,6 +16,9 @@ import { WEARERS } from '@lapel/device-sim/scenario/wearing';
 import { SERVICE_FAULTS } from '@lapel/device-sim/service/service-fault';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
+import { administrationTools } from '../../src/edge/mcp/administration-mcp.ts';
+import { applicationTools } from '../../src/edge/mcp/application-mcp.ts';
+import type { Tool } from '../../src/edge/mcp/tool.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { DRIFTS } from '../../test/files/drifts.ts';
 import { CLI_ROOMS, DEVICE_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
@@ -115,6 +118,14 @@ const settings = (rank: Setting['rank']): string =>
     ),
   );
 
+/** Only the names and descriptions of the tools are read. */
+const NO_DOCUMENTS = {} as Parameters<typeof applicationTools>[0];
+const toolRows = (tools: readonly Tool[]): string =>
+  table(
+    ['Tool', 'It answers', 'Changes need'],
+    tools.map(({ name, description, writes }) => [code(name), description, writes === undefined ? '' : code(writes)]),
+  );
+
 /**
  * The parts of the documents that are made from the code, by file and by the name in the marks `<!-- NAME -->` around
  * them.
@@ -125,6 +136,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     settings: () => settings(undefined),
     'advanced settings': () => settings('advanced'),
     metrics,
+  },
+  'docs/assistants.md': {
+    tools: () => toolRows(applicationTools(NO_DOCUMENTS)),
+    'tools of administration': () => toolRows(administrationTools(NO_DOCUMENTS)),
   },
   'docs/errors.md': {
     errors: () =>

@@ -72,6 +72,24 @@ export const SECTIONS: readonly Section[] = [
         about: 'One operation for many devices, in stages that stop when too much fails.',
       },
       {
+        name: 'assistants',
+        file: 'docs/assistants.md',
+        title: 'Assistants',
+        about: 'Let an assistant ask the service, and change something when you have agreed.',
+      },
+      {
+        name: 'pipelines',
+        file: 'docs/pipelines.md',
+        title: 'Release from a pipeline',
+        about: 'A job that signs, uploads, rolls out and waits, on GitHub, on GitLab and elsewhere.',
+      },
+      {
+        name: 'clients',
+        file: 'docs/clients.md',
+        title: 'Clients in Python, Java and Go',
+        about: 'A method for each operation, and the verification of webhooks.',
+      },
+      {
         name: 'signing',
         file: 'docs/signing.md',
         title: 'Sign software',
