@@ -40,8 +40,9 @@ Exit codes: 0 nothing to change; 3 there are changes; 1 failure, a fault in a fi
       return {
         json: { ok: number === 0, ...json },
         text: planText(made, accounts),
-        exitCode: made.steps.length > 0 ? CHANGES : 0,
-        ...(number > 0 && { problem: `${number} ${number === 1 ? 'difference is' : 'differences are'} refused` }),
+        ...(number > 0
+          ? { problem: `${number} ${number === 1 ? 'difference is' : 'differences are'} refused` }
+          : { exitCode: made.steps.length > 0 ? CHANGES : 0 }),
       };
     });
   },

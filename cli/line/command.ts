@@ -10,7 +10,7 @@ export interface Outcome {
   json: object | undefined;
   /** The output for people, when `--json` is not given. */
   text: Text;
-  /** A problem that makes the exit code 1, although the command ran to its end. */
+  /** A problem, although the command ran to its end. */
   problem?: string;
   /** The exit code; by default 0, and 1 with a problem. */
   exitCode?: number;

@@ -46,6 +46,10 @@ const FAULTY: Readonly<Record<string, [text: string, words: RegExp]>> = {
     `settings: { callEvent: '\${env:NO_SUCH}' }\n`,
     /a\.yaml:1: settings\.callEvent: the environment has no NO_SUCH/,
   ],
+  'a reference to a file without an end': [
+    `settings: { callEvent: '\${file:/dev/zero}' }\n`,
+    /callEvent: \/dev\/zero is not a file/,
+  ],
   'a reference of another kind': [
     `settings: { callEvent: '\${vault:x}' }\n`,
     /callEvent: \$\{vault:x\} is no reference; write \$\{env:NAME\}/,

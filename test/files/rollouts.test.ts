@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import t from 'tap';
 import { standOf } from './stand.ts';
 
@@ -70,6 +71,43 @@ t.test('continuous rollouts come from files', async (t) => {
     t.match(await stand.plan(), { code: 3, steps: [{ action: 'create' }] });
     t.match(await stand.apply(), { code: 0 });
     t.same(await states(), ['cancelled', 'cancelled', 'running']);
+  });
+
+  await t.test('a password is in no output, and in no plan', async (t) => {
+    const password = 'correct horse battery staple';
+    const file = (security: string) => ({
+      'wifi.yaml': `rollouts:
+  - label: wifi
+    operation: setWifi
+    parameters: [{ ssid: office, password: '\${env:WIFI}', security: ${security} }]
+    devices: {}
+`,
+    });
+    const out = `${folder}/plan.json`;
+    const env = { WIFI: password };
+    let output = '';
+    for (const [security, line] of [
+      ['WEP2', `apply -f ${folder} --yes --json`],
+      ['WPA2', `plan -f ${folder} --json --out ${out}`],
+      ['WPA2', `plan -f ${folder}`],
+      ['WPA2', `apply -f ${folder} --plan ${out} --yes`],
+      ['WPA2', `apply -f ${folder} --yes --json`],
+    ] as const) {
+      stand.write(file(security));
+      const { stdout, stderr, code } = await lapel(line, { env });
+      t.equal(code, { WEP2: 1, WPA2: line.startsWith('plan') ? 3 : 0 }[security], stderr);
+      output += stdout + stderr + (existsSync(out) ? readFileSync(out, 'utf8') : '');
+    }
+    t.match(output, `\${env:WIFI}`);
+    t.notMatch(output, /correct horse/);
+    t.match(await lapel(`plan -f ${folder}`, { env }), {
+      code: 0,
+      stdout: /Not compared\n {2}rollout wifi, parameters: the service does not show them/,
+    });
+    t.match((await lapel(`plan -f ${folder}`)).stderr, /the environment has no WIFI/);
+    stand.write({ 'wifi.yaml': 'rollouts: [{ label: wifi, absent: true }]\n' });
+    t.match(await stand.apply(), { code: 0 });
+    rmSync(`${folder}/wifi.yaml`);
   });
 
   await t.test('an export makes files whose plan is empty', async (t) => {

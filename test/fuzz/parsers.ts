@@ -1,6 +1,7 @@
 import type { FuzzedParser } from './parser.ts';
 import { apk, axml } from './parsers/apk.ts';
 import { csr } from './parsers/certification-requests.ts';
+import { files } from './parsers/files.ts';
 import { csv, ndjson } from './parsers/imports.ts';
 import { form, json } from './parsers/json.ts';
 import { message } from './parsers/messages.ts';
@@ -21,6 +22,7 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   csv,
   ndjson,
   yaml,
+  files,
   json,
   form,
   payload,

@@ -66,6 +66,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   cluster: ['cluster'],
   broker: ['broker', 'sessions'],
   cli: ['cli', 'client'],
+  files: ['files'],
   webhooks: ['webhooks', 'outbox', 'events'],
   admin: ['admin', 'audit', 'retention', 'fleet'],
 };
@@ -79,6 +80,7 @@ const SERVICE = [
   ['database', 'broker'],
   ['rest'],
   ['rollouts'],
+  ['cli', 'files'],
   ['cluster'],
   ['operations'],
   ['api', 'admin', 'webhooks'],
@@ -87,7 +89,6 @@ const SERVICE = [
   ['cluster/crash.test.ts'],
   ['flow/crash.test.ts'],
   ['encryption/encryption.test.ts'],
-  ['cli'],
   ['objects/both-stores.test.ts'],
   ['database/sqlite/full-disk.test.ts'],
   ['http/router.test.ts'],

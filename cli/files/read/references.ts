@@ -61,7 +61,9 @@ export function createReferences(env: Readonly<Record<string, string | undefined
       return text;
     }
     const path = resolve(dirname(file), rest);
-    if (statSync(path).size > LARGEST) throw new Error(`${rest} has more than ${LARGEST} bytes`);
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new Error(`${rest} is not a file`); // a device or a pipe may have no end
+    if (stats.size > LARGEST) throw new Error(`${rest} has more than ${LARGEST} bytes`);
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   }
 

@@ -7,34 +7,37 @@ import type { FuzzedParser } from '../parser.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../device-sim/scenarios');
 
+/** Words of YAML. */
+export const WORDS: readonly string[] = [
+  '&a ',
+  '*a',
+  '<<: *a',
+  '- ',
+  '? ',
+  ': ',
+  '{',
+  '[',
+  '"',
+  "'",
+  '|\n',
+  '>-\n',
+  '!!binary ',
+  '!!set ',
+  '\t',
+  '---\n',
+  '...\n',
+  '%YAML 9\n',
+  '__proto__: ',
+  '.nan',
+  '1e999',
+  '0x',
+  '\ufeff',
+];
+
 /** Scenarios in YAML. */
 export const yaml: FuzzedParser = {
   documents: readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name))),
-  words: [
-    '&a ',
-    '*a',
-    '<<: *a',
-    '- ',
-    '? ',
-    ': ',
-    '{',
-    '[',
-    '"',
-    "'",
-    '|\n',
-    '>-\n',
-    '!!binary ',
-    '!!set ',
-    '\t',
-    '---\n',
-    '...\n',
-    '%YAML 9\n',
-    '__proto__: ',
-    '.nan',
-    '1e999',
-    '0x',
-    '\ufeff',
-  ],
+  words: WORDS,
   read(input) {
     let read: ReadScenario;
     try {
