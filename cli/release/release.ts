@@ -248,7 +248,7 @@ async function carryOut(parts: Parts): Promise<Ending> {
   const rollout = await follow({ application: parts.application, rolloutId, timeout, until, patient: true }, terminal);
   if (!rollout) throw new Interrupted();
   report.rollout = rollout;
-  // Whoever can upload could have replaced the file meanwhile, and devices would have got that one.
+  // An application can replace the file meanwhile, and devices would have got that one.
   if (rollout.state === 'completed') await hasThisFile(publishing);
   const ending = endingOf(rollout, wanted.endsAtApproval);
   report.status = ending.status;
