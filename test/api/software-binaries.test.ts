@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createFakeClock } from '../fake-clock.ts';
 import { useS3Credentials } from '../s3-credentials.ts';
+import { sha256Of } from '../software/signing.ts';
 import { faultsOf } from './operations.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
 
@@ -18,6 +19,7 @@ t.test('binaries', async (t) => {
     appFileExists: false,
     fileSize: null,
     uploadDate: null,
+    sha256: null,
     inspected: false,
     warning: null,
     certificates: [],
@@ -39,7 +41,13 @@ t.test('binaries', async (t) => {
     });
     t.equal(sent.status, 200, 'with the recommended content type');
     const uploadDate = NOW.replace('.123456', '.000000');
-    t.same((await api.get(at)).body, { ...none, appFileExists: true, fileSize: 5, uploadDate });
+    t.same((await api.get(at)).body, {
+      ...none,
+      appFileExists: true,
+      fileSize: 5,
+      uploadDate,
+      sha256: sha256Of(Buffer.from('first')),
+    });
     t.equal(await put(answer, 'second one'), 200, 'without a content type, and again');
     t.match((await api.get(at)).body, { fileSize: 10 });
     t.match((await api.get(`${versionPath(CAMERA, '1.1.0')}/binaries`)).body, { appFileExists: false });
