@@ -1,8 +1,10 @@
 import { ACCOUNT_GROUPS } from './account/account-groups.ts';
 import { ADMIN_GROUPS } from './admin/admin-groups.ts';
+import { ASSISTANT_GROUPS } from './assistant/assistant-group.ts';
 import { DEVICE_GROUPS } from './device/device-group.ts';
 import { ENDPOINT_GROUPS } from './endpoint/endpoint-group.ts';
 import { EVENTS_GROUPS } from './events/events-groups.ts';
+import { FILES_GROUPS } from './files/files-groups.ts';
 import type { Command, Group } from './line/command.ts';
 import { completionOf } from './line/completion.ts';
 import { RELEASE_GROUPS } from './release/release-group.ts';
@@ -22,6 +24,8 @@ export const GROUPS: readonly Group[] = [
   ...ENDPOINT_GROUPS,
   ...WEBHOOK_GROUPS,
   ...SOFTWARE_GROUPS,
+  ...ASSISTANT_GROUPS,
+  ...FILES_GROUPS,
   ...ADMIN_GROUPS,
   { name: 'completion', about: completion.summary, commands: [completion] },
 ];

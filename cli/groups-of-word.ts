@@ -5,7 +5,9 @@ const rollout = async () => (await import('./rollout/rollout-group.ts')).ROLLOUT
 const release = async () => (await import('./release/release-group.ts')).RELEASE_GROUPS;
 const webhook = async () => (await import('./webhook/webhook-groups.ts')).WEBHOOK_GROUPS;
 const software = async () => (await import('./software/software-groups.ts')).SOFTWARE_GROUPS;
+const files = async () => (await import('./files/files-groups.ts')).FILES_GROUPS;
 const account = async () => (await import('./account/account-groups.ts')).ACCOUNT_GROUPS;
+const assistant = async () => (await import('./assistant/assistant-group.ts')).ASSISTANT_GROUPS;
 const admin = async () => (await import('./admin/admin-groups.ts')).ADMIN_GROUPS;
 
 /** The rooms of commands, by the first words of these. */
@@ -23,6 +25,10 @@ const ROOMS = new Map<string, () => Promise<readonly Group[]>>(
     app: software,
     package: software,
     version: software,
+    mcp: assistant,
+    plan: files,
+    apply: files,
+    export: files,
     admin,
     keys: admin,
   }),

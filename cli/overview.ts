@@ -9,6 +9,8 @@ const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Devices of an application', ['device', 'rollout', 'release']],
   ['Events of an application', ['events', 'consumer', 'endpoint', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
+  ['Assistants', ['mcp']],
+  ['Configuration as files', ['plan', 'apply', 'export']],
   ['Administration', ['admin', 'keys']],
   ['Shell', ['completion']],
 ];

@@ -82,13 +82,13 @@ async function carryOut(command: Command, args: readonly string[], terminal: Ter
     json,
     text,
     problem,
-    code = FAILED,
+    exitCode = problem === undefined ? GOOD : FAILED,
   } = await (command.endsItself ? running : Promise.race([running, interruption(terminal.interrupted)]));
   if (!given.flag('json')) stdout.write(render(text, lookOf(stdout, env)));
   else if (json) stdout.write(`${jsonText(json)}\n`);
-  if (problem === undefined) return GOOD;
+  if (problem === undefined) return exitCode;
   stderr.write(`lapel: ${problem.split('\n').map(oneLine).join('\n')}\n`);
-  return code;
+  return exitCode;
 }
 
 function interruption(signal: AbortSignal): Promise<never> {

@@ -101,6 +101,8 @@ export interface Config {
   tokenRateLimit: number;
   failedLoginLimit: number;
   enrolmentRateLimit: number;
+  /** Whether assistants are served, by the listener. */
+  assistants: { api: boolean; admin: boolean };
   feedStreams: number;
   /** The most devices of one device action. */
   deviceActionLimit: number;
@@ -362,6 +364,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
     enrolmentRateLimit: Number(text('LAPEL_ENROLMENT_RATE_LIMIT')),
+    assistants: { api: flag('LAPEL_ASSISTANTS'), admin: flag('LAPEL_ADMIN_ASSISTANTS') },
     feedStreams: Number(text('LAPEL_FEED_STREAMS')),
     deviceActionLimit: Number(text('LAPEL_DEVICE_ACTION_LIMIT')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,

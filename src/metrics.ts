@@ -73,6 +73,10 @@ export function createMetrics() {
     httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused because a limit was reached, by limit', ['bound']),
+    assistantCalls: counter('assistant_calls_total', 'Calls of tools by assistants, by tool and outcome', [
+      'tool',
+      'outcome',
+    ]),
     feedStreams: labelled('console_feeds', 'Open streams of changes, which the pages of the console read', [
       'listener',
     ]),

@@ -30,6 +30,10 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'MQTT: login, access rules, inbound and outbound messages, bounds of connections',
         owns: ['aedes', 'ws'],
       },
+      mcp: {
+        about: 'the tools of assistants, over the Model Context Protocol; `tools/` has the questions that they answer',
+        owns: ['@modelcontextprotocol'],
+      },
       feed: { about: 'the stream of changes that the console follows' },
       pages: { about: 'the files of the console; `make/` makes them, at the release', owns: ['esbuild'] },
       docs: {
@@ -39,7 +43,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       },
       http: {
         about: 'the common parts of the HTTP edges: route table, bodies, errors, sockets',
-        owns: ['koa', '@koa/router', 'koa-body'],
+        owns: ['koa', '@koa/router', 'koa-body', 'light-my-request'],
       },
     },
   },
@@ -116,6 +120,7 @@ export const PAGES: readonly string[] = [
 
 /** The rooms of the command line; the files above them collect the commands. */
 export const CLI_ROOMS: Storeys = {
+  files: { about: 'configuration as files: plan, apply, export', owns: ['yaml'] },
   admin: { about: 'administration: a table of resources and their verbs' },
   release: { about: 'the release of a version from a pipeline: sign, upload, distribute, roll out, wait' },
   software: { about: 'packages, versions, uploads, installations' },
@@ -125,6 +130,7 @@ export const CLI_ROOMS: Storeys = {
   webhook: { about: 'the receiver for development, deliveries, the URL settings of webhooks' },
   rollout: { about: 'rollouts of an application: start, follow, pause' },
   device: { about: 'devices of an application, transactions and their results' },
+  assistant: { about: 'passes the messages of a local assistant on to the service' },
   account: { about: 'credentials, profiles and the address of the service; login' },
   line: { about: 'a command and its options; reading arguments, help, suggestions, completion' },
   show: { about: 'tables, records, colours, progress and failures on a terminal' },

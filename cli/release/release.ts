@@ -230,7 +230,7 @@ function outcomeOf(report: Report, { sentence, details, next, failed, code }: En
     json: { ok: !failed, ...report },
     text: ({ width }) =>
       calm([...(rollout ? linesOf(rollout, width) : []), ...(failed ? [] : lines)].map((line) => `${line}\n`).join('')),
-    ...(failed && { problem: calm(lines.join('\n')), ...(code !== undefined && { code }) }),
+    ...(failed && { problem: calm(lines.join('\n')), ...(code !== undefined && { exitCode: code }) }),
   };
 }
 

@@ -36,6 +36,8 @@ import { createApiServer } from './api/api-server.ts';
 import { createDocs } from './docs/docs.ts';
 import { createFeed } from './feed/feed.ts';
 import { createFeedSources } from './feed/feed-sources.ts';
+import { createAdministrationMcp } from './mcp/administration-mcp.ts';
+import { createApplicationMcp } from './mcp/application-mcp.ts';
 import { createReadFiles } from './pages/files.ts';
 import { createConsolePages } from './pages/pages.ts';
 
@@ -176,6 +178,13 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     );
   peers.bus.on('signing', signingChanged);
   peers.bus.onGap(signingChanged);
+  const docs = createDocs({
+    apiRelease: deprecations.apiRelease,
+    timeZone: config.timeZone,
+    publicUrl,
+    mqttUrls: () => config.entrance.mqttUrls ?? given.mqttUrls(),
+  });
+  const ofDocuments = { docs, docsUrl: () => `${publicUrl()}/docs`, timeZone: config.timeZone };
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
@@ -205,17 +214,18 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
         readiness,
         metricsText,
+        mcp: config.assistants.admin
+          ? createAdministrationMcp({
+              ...common,
+              ...ofDocuments,
+              consoleUrl: (): string => consoleUrl ?? `${admin.url()}/console`,
+            })
+          : undefined,
       }),
     ),
   );
   readiness.set('administration', admin.trouble);
 
-  const docs = createDocs({
-    apiRelease: deprecations.apiRelease,
-    timeZone: config.timeZone,
-    publicUrl,
-    mqttUrls: () => config.entrance.mqttUrls ?? given.mqttUrls(),
-  });
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',
@@ -229,6 +239,9 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking: given.asking,
         accessTokens,
+        mcp: config.assistants.api
+          ? createApplicationMcp({ ...common, ...ofDocuments, consoleUrl: () => `${publicUrl()}/console` })
+          : undefined,
         docs,
         pages: createConsolePages({ ...console, role: 'application', providers: [] }),
         deprecations,

@@ -117,6 +117,15 @@ export const CHANGES: Readonly<Record<string, readonly [verb: string, past: stri
   'POST /v1/applications/{applicationId}/members': ['let', 'let', 'a person in'],
   'DELETE /v1/applications/{applicationId}/members/{memberId}': ['revoke', 'revoked', 'the access of a person'],
 
+  // Of these only what an assistant asks for is recorded.
+  'PATCH /v1/applications/{applicationId}/devices/{deviceId}/tags': ['change', 'changed', 'tags of the device {device}'],
+  'PATCH /v1/applications/{applicationId}/devices/tags': ['change', 'changed', 'tags of many devices'],
+  'PUT /v1/applications/{applicationId}/devices/{deviceId}/apps': ['install', 'sent a command to install', 'software on the device {device}'],
+  'PUT /v1/applications/{applicationId}/devices/{deviceId}/firmware': ['update', 'sent a command to update', 'the firmware of the device {device}'],
+  'PUT /v1/applications/{applicationId}/devices/{deviceId}/settings/lang': ['set', 'sent a command to set', 'the language of the device {device}'],
+  'PUT /v1/applications/{applicationId}/devices/{deviceId}/connectivity/state': ['switch', 'sent a command to switch', 'the Bluetooth of the device {device}'],
+  'POST /v1/applications/{applicationId}/devices/{deviceId}/diagnostics': ['collect', 'sent a command to collect', 'diagnostics of the device {device}'],
+
   // Entries that no request has made.
   'RENEW /devices/{deviceId}': ['renew', 'renewed', 'the certificate of the device {device}'],
   'RAISE /numbers': ['raise', 'raised', 'the next numbers, because the database may be another one'],

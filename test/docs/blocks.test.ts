@@ -157,7 +157,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
     t.doesNotThrow(() => checkAll(curl!.source), operation.id);
     const command = commandOf(operation.id);
     if (command !== undefined) t.doesNotThrow(() => checkAll(command), command);
-    const isCall = operation.scope !== null && operation.id !== 'readFeed';
+    const isCall = Boolean(operation.scope) && operation.id !== 'readFeed';
     t.equal(
       others.some(({ label }) => label === 'TypeScript'),
       isCall,
@@ -171,6 +171,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
   t.same(
     without.sort(),
     [
+      'askAsAssistant',
       'createMember',
       'enrolDevice',
       'listInstallations',
@@ -181,6 +182,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
       'readMetadata',
       'readOwnAccess',
       'readOwnTransaction',
+      'readResourceMetadata',
       'renewCertificate',
       'revokeMember',
     ],

@@ -16,7 +16,11 @@ import { WEARERS } from '@lapel/device-sim/scenario/wearing';
 import { SERVICE_FAULTS } from '@lapel/device-sim/service/service-fault';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
 import { optionName, SETTINGS, type Setting } from '@lapel/schemas/contracts/settings';
+import { administrationTools } from '../../src/edge/mcp/administration-mcp.ts';
+import { applicationTools } from '../../src/edge/mcp/application-mcp.ts';
+import type { Tool } from '../../src/edge/mcp/tool.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { DRIFTS } from '../../test/files/drifts.ts';
 import { CLI_ROOMS, DEVICE_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
 import { IN_WORLDS, type InWorlds } from '../../test/simulation/breakages-in-worlds.ts';
 import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
@@ -114,6 +118,14 @@ const settings = (rank: Setting['rank']): string =>
     ),
   );
 
+/** Only the names and descriptions of the tools are read. */
+const NO_DOCUMENTS = {} as Parameters<typeof applicationTools>[0];
+const toolRows = (tools: readonly Tool[]): string =>
+  table(
+    ['Tool', 'It answers', 'Changes need'],
+    tools.map(({ name, description, writes }) => [code(name), description, writes === undefined ? '' : code(writes)]),
+  );
+
 /**
  * The parts of the documents that are made from the code, by file and by the name in the marks `<!-- NAME -->` around
  * them.
@@ -124,6 +136,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     settings: () => settings(undefined),
     'advanced settings': () => settings('advanced'),
     metrics,
+  },
+  'docs/assistants.md': {
+    tools: () => toolRows(applicationTools(NO_DOCUMENTS)),
+    'tools of administration': () => toolRows(administrationTools(NO_DOCUMENTS)),
   },
   'docs/errors.md': {
     errors: () =>
@@ -189,6 +205,18 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Figure', '', 'In percent of'],
         Object.entries(FIGURES).map(([name, { about, base }]) => [code(name), about, base ? code(base) : '']),
+      ),
+  },
+  'docs/configuration-files.md': {
+    drifts: () =>
+      table(
+        ['Somebody', 'The plan', 'Field', ''],
+        DRIFTS.map(({ by, found, field, refused, lasts }) => [
+          by,
+          `${refused === undefined ? '' : 'refuses '}${found}`,
+          code(field),
+          refused === undefined ? (lasts ?? '') : `${refused}: remove the other one, or make another version`,
+        ]),
       ),
   },
   'docs/devices.md': {

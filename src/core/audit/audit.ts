@@ -52,6 +52,8 @@ interface Change {
   requestId: string;
   /** The address of the client. */
   address: string;
+  /** The assistant that asked for the author, as it calls itself, and its tool; stored with the details. */
+  via?: { assistant: string; tool: string } | undefined;
 }
 
 /** A change that the service makes by itself. */
@@ -169,7 +171,7 @@ export function createAudit({ database, clock, log }: Parts) {
 
   return {
     /** Stores that a change begins. Rejects when that fails; the change must then not be carried out. */
-    async begin({ actor, method, route, path, requestId, address }: Change): Promise<Begun> {
+    async begin({ actor, method, route, path, requestId, address, via }: Change): Promise<Begun> {
       const row = {
         at: clock.now(),
         actorKind: actor.kind,
@@ -191,6 +193,8 @@ export function createAudit({ database, clock, log }: Parts) {
         },
         { whose },
       );
+      const known = via === undefined ? {} : { via };
+      let isDetailed = false;
       const addTo = (write: (unit: UnitOfWork) => Promise<void>): Promise<void> => add(auditId, write, whose);
       return {
         async ended(status, code, isOpen = false) {
@@ -202,6 +206,7 @@ export function createAudit({ database, clock, log }: Parts) {
             const details = first && JSON.stringify({ code, repeated: first.repeated });
             if (first && details && (await replaceByCount(unit, auditId, first.auditId, details))) return;
             completeEntry(unit, auditId, status);
+            if (via && !isDetailed && !isOpen) detailEntry(unit, auditId, JSON.stringify(known));
             if (!isOpen && (!isCounted || first)) await sealIn(unit, auditId);
           });
         },
@@ -209,8 +214,9 @@ export function createAudit({ database, clock, log }: Parts) {
         changed: (details, about = []) =>
           addTo(async (unit) => {
             if (Object.keys(details).length > 0) {
+              isDetailed = true;
               // An entry is never changed, so it cannot be encrypted anew: where secrets are, it has of a URL only the host.
-              const shown = withoutSecrets(details);
+              const shown = withoutSecrets({ ...details, ...known });
               detailEntry(unit, auditId, JSON.stringify(unit.vault.seals() ? withoutUrls(shown) : shown));
             }
             for (const object of about) insertObject(unit, auditId, object);

@@ -23,7 +23,7 @@ interface Parts {
 export interface Binary {
   /** The file in the object store; undefined when there is none. */
   stored: StoredObject | undefined;
-  /** Its SHA-256; undefined until it is known. */
+  /** The SHA-256 of the file; undefined without a file, and until it is computed. */
   sha256: string | undefined;
   /**
    * Whether the binary was inspected, and the warning that the inspection found; the warning is null when there is

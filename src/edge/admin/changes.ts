@@ -5,6 +5,7 @@ import type { Actor } from '../../core/audit/audit-row.ts';
 import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import { seesPayloads } from '../../core/people/roles.ts';
 import type { Changes } from '../http/changes.ts';
+import { MCP_PATH } from '../mcp/answers.ts';
 import type { Administrator } from './authorize.ts';
 
 /**
@@ -32,7 +33,8 @@ export const createAdminChanges = ({
   audit: Pick<Audit, 'begin'>;
   secretReads: SecretReads;
 }): Changes<Administrator> => ({
-  has: ({ method, showsSecret = false }) => method !== 'GET' || showsSecret,
+  // What an assistant changes is recorded as the request that its tool makes.
+  has: ({ method, path, showsSecret = false }) => (method !== 'GET' && path !== MCP_PATH) || showsSecret,
   begin({ caller, headers, ...change }) {
     const actor = actorOf(caller, headers);
     const begin = () => audit.begin({ ...change, actor });

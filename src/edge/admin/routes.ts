@@ -1,11 +1,13 @@
 import type { Role } from '../../core/people/roles.ts';
 import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
+import { mcpError } from '../mcp/answers.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { readAlarmReceiver, testAlarmReceiver } from './alarm-receiver.ts';
 import { addCertificate, listCertificates, revokeCertificate } from './application-certificates.ts';
 import { addSecret, endSecret, listSecrets } from './application-secrets.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
+import { askAsAdministrator, readAdminResourceMetadata } from './assistants.ts';
 import { listAudit } from './audit.ts';
 import { exportAudit, verifyAudit } from './audit-export.ts';
 import type { Administrator } from './authorize.ts';
@@ -273,6 +275,8 @@ export const ROUTES = [
   route('POST',   '/admin/v1/object-store-key', OWN, { body: 'admin/object-store-key-renew', bodyLimit: 65_536, bodyOptional: true }, renewObjectStoreKey),
 
   route('GET',    '/admin/v1/settings', ANY, {}, listSettings),
+  route('GET',    '/.well-known/oauth-protected-resource/mcp', null, {}, readAdminResourceMetadata),
+  route('POST',   '/mcp', ANY, { body: 'common/mcp-message', bodyLimit: 65_536, errors: mcpError, asks: true }, askAsAdministrator),
   route('GET',    '/admin/v1/search', ANY, { query: 'admin/search-query' }, search),
 
   route('GET',    '/metrics', null, {}, readMetrics),

@@ -48,6 +48,7 @@ import type { Stories } from '../../views/story.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Input } from '../http/route.ts';
+import type { Mcp } from '../mcp/mcp.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 import type { Administrator } from './authorize.ts';
 import type { IdentifyToken } from './identify.ts';
@@ -145,6 +146,8 @@ export interface AdminServices {
   /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
+  /** The tools of assistants; undefined while they are not allowed. */
+  mcp?: Mcp | undefined;
   sessions: ConsoleSessions;
   identify: IdentifyToken;
   /** Signs people in through providers. */

@@ -5,6 +5,7 @@ import { acceptsCertificate } from '../../core/applications/certificates.ts';
 import { hasSecret } from '../../core/applications/has-secret.ts';
 import { scopesOf } from '../../core/people/member-roles.ts';
 import { bearerToken } from '../http/bearer.ts';
+import { ANY_SCOPE } from '../http/route.ts';
 import type { ApiServices, Caller } from './services.ts';
 
 const invalid = (problem: string): DomainError => new DomainError('TOKEN_INVALID', { cause: new Error(problem) });
@@ -42,7 +43,7 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     const member = await members.identify(token);
     if (!member) throw new DomainError('TOKEN_INVALID', { cause: new Error('the token of a person is not valid') });
     const scopes = new Set(scopesOf(member.role));
-    const isAllowed = scopes.has(scope);
+    const isAllowed = scope === ANY_SCOPE || scopes.has(scope);
     const { developerId, memberId: personId } = member;
     if (!isAllowed) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope, personId } });
     // Where the path names no application, the first one stands for the developer: what is read there is the same for all,
@@ -72,7 +73,7 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     if (thumbprint !== undefined || application?.authentication === 'certificate') {
       checkCertificate(thumbprint, application, request);
     }
-    if (!scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
+    if (scope !== ANY_SCOPE && !scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
     const { applicationId: named = applicationId } = params;
     if (named !== applicationId) throw new DomainError('APPLICATION_FOREIGN');
     if (!application) throw new DomainError('APPLICATION_UNREGISTERED');

@@ -1,8 +1,10 @@
 import { DOCUMENTS } from '../docs/names.ts';
 import { leadTo } from '../http/lead-to.ts';
-import { routesOf } from '../http/route.ts';
+import { ANY_SCOPE, routesOf } from '../http/route.ts';
+import { MCP_PATH, mcpError } from '../mcp/answers.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { readActivation } from './activation.ts';
+import { askAsAssistant, readResourceMetadata } from './assistants.ts';
 import { listOwnAudit } from './audit.ts';
 import { listAvailable, listFirmware } from './available.ts';
 import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
@@ -74,6 +76,8 @@ export const ROUTES = [
   route('POST',   '/v1/enrolments/renewals', null, { body: 'rest/renewal-request', bodyLimit: 16_384 }, renewCertificate),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
+  route('GET',    '/.well-known/oauth-protected-resource/mcp', null, {}, readResourceMetadata),
+  route('POST',   '/mcp', ANY_SCOPE, { body: 'common/mcp-message', bodyLimit: 65_536, errors: mcpError, asks: true }, askAsAssistant),
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),
   ...DOCUMENTS.map((path) => route('GET', path, null, { head: true }, readDocs)),
   route('GET',    '/docs', null, { head: true }, readDocs),
@@ -192,4 +196,5 @@ export const ROUTES = [
 export const STRICT_PATHS = [
   '/v1/applications/{applicationId}/devices/{deviceId}',
   '/v1/devices/{deviceId}/hardware-properties',
+  MCP_PATH,
 ];

@@ -38,6 +38,7 @@ import type { Docs } from '../docs/docs.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import type { Input } from '../http/route.ts';
+import type { Mcp } from '../mcp/mcp.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 
 /** The parts that the handlers of the application API use; each handler names the ones that it needs. */
@@ -101,6 +102,8 @@ export interface ApiServices {
   /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
+  /** The tools of assistants; undefined while they are not allowed. */
+  mcp?: Mcp | undefined;
   /** Knows which deprecated features are still served. */
   deprecations: Deprecations;
   metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused' | 'enrolments'>;

@@ -47,6 +47,12 @@ export function createDocs({ apiRelease, timeZone, publicUrl, mqttUrls, files = 
     remembered('', async () => new Map((await files.names()).map((name) => [pathOf(name), name])));
 
   return {
+    /** The names of all pages; that of the first one is ''. */
+    async pages(): Promise<string[]> {
+      const known = (await files.names()).map(pageOfFile);
+      return known.filter((page) => page !== undefined).toSorted();
+    },
+
     /** Finds the file of a path: a document, `/docs`, or a page or a file below it. Throws FILE_NOT_FOUND. */
     async find(path: string): Promise<DocsFile> {
       // Only paths that exist are looked for in what is kept, so that others cannot drive these out.

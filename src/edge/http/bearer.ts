@@ -1,4 +1,5 @@
 import { DomainError, type ErrorCode } from '@lapel/schemas/contracts/errors';
+import { ANY_SCOPE } from './route.ts';
 
 // RFC 6750 2.1; the scheme is case-insensitive (RFC 9110 11.1).
 const SCHEME = /^bearer(?= |$)/i;
@@ -23,7 +24,7 @@ export function bearerToken(authorization: string | undefined): string {
  * token gets the scheme but no error code (RFC 6750 3.1).
  */
 export function challengeOf(code: ErrorCode, scope: string | null): string | undefined {
-  const wanted = scope === null ? '' : `, scope="${scope}"`;
+  const wanted = scope === null || scope === ANY_SCOPE ? '' : `, scope="${scope}"`;
   if (code === 'TOKEN_MISSING') return `Bearer realm="lapel"${wanted}`;
   if (code === 'TOKEN_INVALID') return `Bearer realm="lapel", error="invalid_token"${wanted}`;
   if (code === 'SCOPE_INSUFFICIENT') return `Bearer realm="lapel", error="insufficient_scope"${wanted}`;

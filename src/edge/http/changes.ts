@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AuditObject } from '../../core/audit/audit-repository.ts';
+import type { Via } from './inside.ts';
 import type { Route } from './route.ts';
 
 /** A request for a change, by a caller who is permitted to ask for it. */
@@ -13,6 +14,8 @@ export interface ChangeAsked<Caller> {
   /** The address of the client. */
   address: string;
   headers: IncomingHttpHeaders;
+  /** The assistant that asks for the caller, and its tool. */
+  via?: Via | undefined;
 }
 
 /** A change that was recorded before it was carried out; its outcome is recorded with these functions. */

@@ -19,6 +19,7 @@ import { createCostlyReads } from './costly-reads.ts';
 import { drainRefusedBody } from './drain-refused-body.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
 import { createInFlight } from './in-flight.ts';
+import { createInside, type Via } from './inside.ts';
 import { createLoginGuard } from './login-guard.ts';
 import { checkPathParameters } from './path-parameters.ts';
 import { createProxiedClients } from './proxied-clients.ts';
@@ -167,7 +168,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   ): Promise<void> {
     const { context, target, headers, address } = exchange;
     const requestId = headers['X-Request-Id'] ?? '';
-    const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers, address };
+    const via = context.state['via'] as Via | undefined;
+    const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers, address, via };
     exchange.change = await changes?.begin(asked);
   }
 
@@ -180,6 +182,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
   }
 
+  const inside = createInside({ routes: parts.routes, handle, works: (socket) => sockets.works(socket) });
   const bodies = createRequestBodies({ contracts, metrics, work, sockets: () => sockets, requireRoom });
 
   /** Serves a request of a permitted caller: checks parameters, query and body, then calls the handler. */
@@ -198,6 +201,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const requestId = exchange.headers['X-Request-Id'] ?? '';
     const about = { headers: req.headers, address, requestId, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
+    if (route.asks) input.inside = inside(req, requestId);
     const answer = (): Answer | Promise<Answer> => route.handler(services, input as Input<never, never, never, Caller>);
     if (!route.costly || applicationId === undefined || caller === undefined) return answer();
     const began = (leave: () => void): void => {
@@ -229,7 +233,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     exchange.applicationId = applicationId;
     exchange.developerId = developerOf?.(caller);
     admit(exchange, caller);
-    if (changes?.has(route)) await beginChange(exchange, route, caller);
+    // What an assistant changes is recorded also where the same change of a program is not.
+    if (changes?.has(route) || context.state['via']) await beginChange(exchange, route, caller);
     if (applicationId === undefined) {
       exchange.answer = await serve(exchange, route, { raw, caller });
       return;
@@ -283,7 +288,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       drainRefusedBody(context.req);
     }
     const scope = route?.scope ?? null;
-    const own = route?.errors?.(error);
+    const own = route?.errors?.(error, { baseUrl: baseUrl() });
     const given = own
       ? { ...own, headers: { ...errorHeaders(error, scope), ...own.headers } }
       : errorAnswer(error, scope);

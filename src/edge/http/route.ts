@@ -3,6 +3,7 @@ import type { SchemaName } from '@lapel/schemas/contracts/contracts';
 import type { DomainError } from '@lapel/schemas/contracts/errors';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import type { AuditObject } from '../../core/audit/audit-repository.ts';
+import type { Inside } from './inside.ts';
 import type { Target } from './request-target.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -59,7 +60,12 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   /** `{base_url}`, without a slash at the end. */
   baseUrl: string;
   target: Target;
+  /** Calls other operations of the listener in the name of the caller. Only a route with `asks` has it. */
+  inside?: Inside;
 }
+
+/** The scope of a route that needs a token, whatever its scopes. */
+export const ANY_SCOPE = '';
 
 interface Options<Body extends SchemaName, Query extends SchemaName> {
   /** The name of the operation in the typed client; without it the name of the handler. */
@@ -82,7 +88,9 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   /** The route may take long, so only a few requests for such routes run at a time for each application. */
   costly?: true;
   /** Returns the answer for errors that this route answers in a form of its own; undefined for others. */
-  errors?: (error: DomainError) => Answer | undefined;
+  errors?: (error: DomainError, about: { baseUrl: string }) => Answer | undefined;
+  /** The handler calls other operations of the listener. */
+  asks?: true;
   /** The answer shows a secret, or a payload of a device, so reads of it are recorded in the audit log. */
   showsSecret?: true;
   /** The route also answers HEAD, in the same way as GET (RFC 9110 9.3.2). */
@@ -98,7 +106,7 @@ export interface Route<Services, Caller> extends Options<SchemaName, SchemaName>
   name: string;
   method: Method;
   path: string;
-  /** The scope that the token must have, or the role of its holder; null where no token is needed. */
+  /** The scope that the token must have (ANY_SCOPE: none), or the role of its holder; null where no token is needed. */
   scope: string | null;
   handler: (services: Services, input: Input<never, never, never, Caller>) => Answer | Promise<Answer>;
 }

@@ -69,6 +69,11 @@ ${schema ? fieldsOf(ANSWER_FIELDS, schema, document) : null}`,
 <p class="note">Also: ${shared.map(({ status, shared: name }) => html`<a href="${SLOTS.page('api')}#${name!}">${status}</a> `)}</p>`;
 }
 
+function needed(scope: string | null): Html | string {
+  if (scope === null) return 'Needs no token.';
+  return scope === '' ? 'Any token will do.' : html`Scope <code>${scope}</code>.`;
+}
+
 function operation(one: Operation, document: ApiDocument): Html {
   const { id, method, path, summary, description, scope, body } = one;
   return html`<article class="operation" id="${id}">
@@ -76,7 +81,7 @@ function operation(one: Operation, document: ApiDocument): Html {
 <h2><a href="#${id}">${summary}</a></h2>
 <p class="call"><strong>${method}</strong> <code>${path}</code></p>
 <p>${prose(description)}</p>
-<p class="note">Operation <code>${id}</code>. ${scope === null ? 'Needs no token.' : html`Scope <code>${scope}</code>.`}</p>
+<p class="note">Operation <code>${id}</code>. ${needed(scope)}</p>
 ${parameters(one, document)}
 ${
   body

@@ -36,7 +36,7 @@ export interface Operation {
   tag: string;
   summary: string;
   description: string;
-  /** The scope that its token needs; null when it needs no token. */
+  /** The scope that its token needs, '' when any token will do; null when it needs no token. */
   scope: string | null;
   parameters: Parameter[];
   body?: { type: string; required: boolean; schema: object; example: unknown };
@@ -90,6 +90,9 @@ function bodyOf(requestBody: Documented['requestBody']): Operation['body'] {
   return { type, required: requestBody?.required === true, schema: media.schema, example: examplesOf(media)[0] };
 }
 
+/** The scope of a token that an operation needs: '' for any, null for no such token. */
+const scopeOf = (scopes: readonly string[] | undefined): string | null => (scopes ? (scopes[0] ?? '') : null);
+
 /** All operations of the OpenAPI document, in its order. */
 export function operationsOf(document: ApiDocument): Operation[] {
   const paths = document['paths'] as Record<string, Record<string, Documented> & { parameters?: Parameter[] }>;
@@ -104,7 +107,7 @@ export function operationsOf(document: ApiDocument): Operation[] {
         tag: documented.tags[0] ?? '',
         summary: documented.summary,
         description: documented.description ?? '',
-        scope: documented.security[0]?.['applicationToken']?.[0] ?? null,
+        scope: scopeOf(documented.security[0]?.['applicationToken']),
         parameters: [...(item.parameters ?? []), ...(documented.parameters ?? [])].map((one) => target(document, one)),
         ...(body && { body }),
         answers: Object.entries(documented.responses).map(([status, one]) => answerOf(document, status, one)),

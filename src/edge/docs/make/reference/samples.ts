@@ -83,14 +83,17 @@ function typeScript({ id, parameters, body, answers }: Operation): string {
   return `${hasAnswer ? 'const answer = ' : ''}await lapel.${id}(${input});`;
 }
 
-/** The calls of an operation in the languages that have it: the typed client and the command line have no streams. */
+/**
+ * The calls of an operation in the languages that have it: the typed client and the command line have no streams, and no
+ * messages of assistants, which need no scope.
+ */
 export function samplesOf(operation: Operation): Sample[] {
   const isStream = operation.answers.some(({ type }) => type === 'text/event-stream');
   const command = commandOf(operation.id);
   return [
     { lang: 'Shell', label: 'curl', source: curl(operation) },
     ...(command === undefined ? [] : [{ lang: 'Shell' as const, label: 'Command line' as const, source: command }]),
-    ...(operation.scope === null || isStream
+    ...(!operation.scope || isStream
       ? []
       : [{ lang: 'TypeScript' as const, label: 'TypeScript' as const, source: typeScript(operation) }]),
   ];

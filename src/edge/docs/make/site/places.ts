@@ -72,6 +72,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'One operation for many devices, in stages that stop when too much fails.',
       },
       {
+        name: 'assistants',
+        file: 'docs/assistants.md',
+        title: 'Assistants',
+        about: 'Let an assistant ask the service, and change something when you have agreed.',
+      },
+      {
         name: 'pipelines',
         file: 'docs/pipelines.md',
         title: 'Release from a pipeline',
@@ -88,6 +94,12 @@ export const SECTIONS: readonly Section[] = [
         file: 'docs/signing.md',
         title: 'Sign software',
         about: 'Only software that your key has signed reaches devices.',
+      },
+      {
+        name: 'configuration-files',
+        file: 'docs/configuration-files.md',
+        title: 'Configuration as files',
+        about: 'Settings, endpoints, software and contracts in files: plan, apply, and find changes by hand.',
       },
       {
         name: 'errors',

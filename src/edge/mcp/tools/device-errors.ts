@@ -1,0 +1,26 @@
+/** The codes with which devices, and the service for them, end commands, and what each one means (docs/errors.md). */
+export const DEVICE_ERRORS: Readonly<Record<string, string>> = {
+  DOWNLOAD_FAILED: 'The device could not download the file whole. It may pass by itself: send the command again.',
+  STORAGE_FULL: 'The device has no room for the file. Free its storage, then send the command again.',
+  REVERTED: 'The device did not reach the service with its new list of networks, and has its former one again.',
+  SIGNATURE_REJECTED: 'Not installed: no key of the device has signed the version.',
+  SIGNATURE_MISSING:
+    'The service did not send the command: the signature of the version was taken away after the call.',
+  SIGNATURE_INVALID: 'The service did not send the command: the signature of the version is not valid any more.',
+  CERTIFICATE_CHANGED: 'The service did not send the command: the binary has another certificate than before.',
+  CERTIFICATE_UNREADABLE: 'The service did not send the command: the certificate of the binary cannot be read.',
+  VERSION_CODE_NOT_HIGHER: 'Not installed: the version code of the file is not above that of the installed version.',
+  VERSION_NAME_MISMATCH: 'Installed, but the file is another version than was registered.',
+  PACKAGE_NAME_MISMATCH: 'Not installed: the file is another package than was registered.',
+  INVALID_PARAMETERS: 'The device cannot use the parameters of the command.',
+  UNSUPPORTED: 'The device does not know the operation, or cannot do it in its present state.',
+  INTERNAL: 'The device could not carry out the command, for another reason.',
+  PACKET_TOO_LARGE: 'The device takes no packets as large as the command. It has not carried it out.',
+  NOT_ACCEPTED: 'The device refused the command with its PUBACK. It has not carried it out.',
+  BINARY_DELETED: 'The binary of the version was deleted before the command was delivered.',
+  DISTRIBUTION_STOPPED: 'The distribution of the version was stopped before the command was delivered.',
+  EXPIRED: 'The command was not delivered in its time (expireIn): the device was not connected, or did not take it.',
+  NO_ANSWER: 'The command was delivered, and the device gave no final result in its time (answerWithin).',
+  SUPERSEDED: 'A later command of the same operation took its place (supersede).',
+  WITHDRAWN: 'A rollout of an older release was paused before the delivery.',
+};
