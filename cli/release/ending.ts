@@ -11,7 +11,7 @@ export type Status = 'completed' | 'paused' | 'cancelled' | 'reverted' | 'approv
 /** How a release stands at the end of a job. */
 export interface Ending {
   status: Status;
-  /** What happened, in a sentence. */
+  /** The end in a sentence. */
   sentence: string;
   /** Further lines: the evidence, and what can be done. */
   details: string[];

@@ -7,7 +7,7 @@ import { oneLine } from '../show/plain-text.ts';
 
 const MOST_CODES = 3;
 
-/** What each rule saw that pauses a rollout, in the words of the service. */
+/** The finding of each rule that pauses a rollout, in the words of the service. */
 const FINDINGS: Readonly<Record<string, (rollout: Rollout) => string>> = {
   ABORT_RULE: ({ abortRule }) => `too many devices failed${abortRule ? `: ${abortText(abortRule)}` : ''}`,
   HEALTH_RULE: (rollout) => {

@@ -60,6 +60,10 @@ export async function hasThisFile({ application, version, file, terminal, left }
     if (!binary?.appFileExists) return false;
   } while (binary.sha256 === null && binary.fileSize === file.size && left() > 0);
   if (binary.sha256 === sha256) return true;
+  if (binary.sha256 === null && binary.fileSize === file.size)
+    throw new Failure(`the service does not know yet whether ${names.package} ${names.version} has this file`, {
+      advice: ['start the job again: it reads a large file once after its upload'],
+    });
   const shown = binary.sha256 === null ? `${binary.fileSize} bytes` : `SHA-256 ${binary.sha256}`;
   const own = binary.sha256 === null ? `${file.size} bytes` : sha256;
   throw new Failure(

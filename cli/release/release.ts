@@ -15,6 +15,7 @@ import { oneLine } from '../show/plain-text.ts';
 import { createScreen, type Screen, type Terminal } from '../show/terminal.ts';
 import { identify, type LocalFile, openLocalFile } from '../software/local-file.ts';
 import { digestOf, privateKeyOf } from '../software/sign-file.ts';
+import { calm, calmTerminal } from './calm.ts';
 import { type Ending, endingOf, isAtEnd, TIME_OVER } from './ending.ts';
 import { COMMIT, findRollout, type Identity, keyOf, labelOf, NAME, type Search } from './identity.ts';
 import { withOptionLines } from './option-lines.ts';
@@ -228,8 +229,8 @@ function outcomeOf(report: Report, { sentence, details, next, failed, code }: En
   return {
     json: { ok: !failed, ...report },
     text: ({ width }) =>
-      [...(rollout ? linesOf(rollout, width) : []), ...(failed ? [] : lines)].map((line) => `${line}\n`).join(''),
-    ...(failed && { problem: lines.join('\n'), ...(code !== undefined && { exitCode: code }) }),
+      calm([...(rollout ? linesOf(rollout, width) : []), ...(failed ? [] : lines)].map((line) => `${line}\n`).join('')),
+    ...(failed && { problem: calm(lines.join('\n')), ...(code !== undefined && { exitCode: code }) }),
   };
 }
 
@@ -248,7 +249,7 @@ async function carryOut(parts: Parts): Promise<Ending> {
   const rollout = await follow({ application: parts.application, rolloutId, timeout, until, patient: true }, terminal);
   if (!rollout) throw new Interrupted();
   report.rollout = rollout;
-  // Whoever can upload could have replaced the file meanwhile, and devices would have got that one.
+  // An application can replace the file meanwhile, and devices would have got that one.
   if (rollout.state === 'completed') await hasThisFile(publishing);
   const ending = endingOf(rollout, wanted.endsAtApproval);
   report.status = ending.status;
@@ -298,7 +299,8 @@ person paused or cancelled it, and ${TIME_OVER} when the time is over and the ro
     'lapel release camera-1.3.0.apk --commit 4f1d2c9 --file rollout.json --summary summary.md --variables release.env',
   ],
   endsItself: true,
-  async run(said, terminal) {
+  async run(said, ownTerminal) {
+    const terminal = calmTerminal(ownTerminal);
     const given = withOptionLines(said, 'options', { ...OPTIONS, ...APPLICATION_OPTIONS });
     const [path = ''] = given.positionals;
     const began = terminal.now();

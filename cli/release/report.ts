@@ -5,7 +5,7 @@ import { oneLine } from '../show/plain-text.ts';
 import type { Ending } from './ending.ts';
 import type { Identity } from './identity.ts';
 
-/** What a release has come to so far: the object of `--json`. */
+/** The state of a release so far: the object of `--json`. */
 export interface Report extends Identity {
   file: { name: string; size: number; sha256: string };
   /** The key of the signature that this job has stored; null without one. */

@@ -143,13 +143,13 @@ t.test('a job fails when a rule pauses the rollout, and says which, by what, and
   const { release, answer, place } = await startRelease(t);
   const [summary, variables] = [place('summary.md'), place('release.env')];
   const line = `--commit ${COMMIT} --all --abort 10 --after 1 --summary ${summary} --variables ${variables}`;
-  const [job] = await Promise.all([release(line), answer('BRO|KEN<b>')]);
+  const [job] = await Promise.all([release(line), answer('##[x]BRO|KEN<b>')]);
   t.equal(job.code, 1);
   t.match(
     job.stderr,
     /lapel: rollout rol_\w+ is paused \(ABORT_RULE\)\n {2}ABORT_RULE: too many devices failed: 1 of 1 result failed/,
   );
-  t.match(job.stderr, /devices have failed BRO\|KEN<b>: 1 device, for example \d{15}\n/);
+  t.match(job.stderr, /devices have failed ## \[x\]BRO\|KEN<b>: 1 device, for example \d{15}\n/);
   t.match(
     job.stderr,
     /next: bring its devices back: lapel rollout revert rol_\w+\n.*next: let it go on: lapel rollout resume rol_\w+/,
@@ -291,4 +291,18 @@ t.test('what a job lacks is named before anything is sent', async (t) => {
   });
   t.equal((await rollouts()).length, 1);
   t.equal((await tenant.api.get(`${tenant.path}/packages`)).body.packages.length, 1);
+});
+
+t.test('a token that ends while a job waits is replaced', async (t) => {
+  const { release, lapel, rollouts, world, tenant } = await startRelease(t);
+  const looked = Promise.withResolvers<void>();
+  const job = release(`--commit ${COMMIT} --all --start-at 2199-01-01T00:00:00Z`, {
+    onWrite: (text) => text.includes('scheduled, stage 0') && looked.resolve(),
+  });
+  await looked.promise;
+  world.clock.leap(DAY);
+  await tenant.renew();
+  const [only] = await rollouts();
+  t.match(await lapel(`rollout cancel ${only?.rolloutId}`), { code: 0 });
+  t.match(await job, { code: 1, stderr: /was cancelled by application/ }, 'it has seen the end with a new token');
 });

@@ -80,7 +80,7 @@ function copyCommand(folder: string): void {
   chmodSync(file, 0o755);
 }
 
-t.test('the action and the include release a version once, whoever starts them how often', async (t) => {
+t.test('the action and the include release a version once, however often jobs start', async (t) => {
   t.setTimeout(110_000);
   const { folder, world, rollouts, onGitHub, onGitLab } = await startRunners(t, 3);
   const [one, two] = await Promise.all([onGitHub(), onGitHub()]);

@@ -28,6 +28,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'apk/read-apk.test.ts': 'it measures the memory of its process',
   'broker/suspended.test.ts': 'it stops its process for seconds',
   'cluster/nodes.test.ts': 'it compares times with those of a lease',
+  'client/languages.test.ts': 'compilers take all processors',
   'console/': 'each has a browser, and a step of a page waits for 24 seconds only',
   'database/postgres/': 'some cut off the server that all use',
   'database/schemas.test.ts': 'it makes many databases on the server that all use',
@@ -40,6 +41,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'foreign-text.test.ts': 'it measures the processor time of its process',
   'fuzz/': 'it measures the processor time of its thread',
   'objects/object-store.test.ts': 'it keeps its process busy for seconds',
+  'operations/pipeline.test.ts': 'each of its jobs starts processes, and a service answers them',
   'supply.test.ts': 'npm keeps it busy for a second',
   'starvation/': 'they compare the times of callers',
 };

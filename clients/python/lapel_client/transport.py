@@ -84,7 +84,7 @@ class Transport:
         if if_match is not None:
             headers["If-Match"] = if_match
         known = plain(query) or {}
-        asked = urllib.parse.urlencode({name: one for name, one in known.items() if one is not None}, doseq=True)
+        asked = urllib.parse.urlencode({name: _words(one) for name, one in known.items() if one is not None}, doseq=True)
         data = None if body is None else json.dumps(plain(body)).encode()
         if data is not None:
             headers["Content-Type"] = "application/json"
@@ -150,6 +150,13 @@ class Transport:
                     raise
             self._sleep(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _words(value: Any) -> Any:
+    """A value of a query: JSON writes `true`, and Python `True`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return [_words(one) for one in value] if isinstance(value, list) else value
 
 
 def _may_pass(error: LapelError, repeatable: bool) -> bool:

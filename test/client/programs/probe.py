@@ -22,5 +22,6 @@ found["removed"] = lapel.update_package("com.example.probe", {"displayName": Non
 lapel.remove_package("com.example.probe")
 lapel.update_tags(device, {"site": "osaka & 1/2"})
 found["tags"] = lapel.read_tags(device)
+found["connected"] = len(lapel.list_own_devices(query={"limit": 1, "connected": True}).devices)
 found["rollouts"] = len(lapel.list_rollouts(query=RolloutQuery(limit=5, state="running")).rollouts)
 print(json.dumps(found))

@@ -68,7 +68,7 @@ export const clientOperations = (): Operation[] =>
       };
     });
 
-/** What a schema is in a client: an object with members, a list of such objects, or any JSON. */
+/** The shape of a schema in a client: an object with members, a list of such objects, or any JSON. */
 export function shapeOf(name: string): { kind: 'object' | 'list'; schema: string } | { kind: 'any' } {
   const schema = schemaOf(name);
   if (schema.properties) return { kind: 'object', schema: name };

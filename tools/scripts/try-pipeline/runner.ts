@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a runner is given: the folder of the job, and the surroundings of its machine. */
+/** The folder of a job, and the surroundings of its machine. */
 export interface Machine {
   /** An empty folder, in which the job has its workspace and its temporary files. */
   folder: string;

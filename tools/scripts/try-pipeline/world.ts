@@ -69,5 +69,3 @@ export async function startPipelineWorld(folder: string, count: number) {
     },
   };
 }
-
-export type PipelineWorld = Awaited<ReturnType<typeof startPipelineWorld>>;
