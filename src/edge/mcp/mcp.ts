@@ -28,7 +28,7 @@ interface Parts {
   log: Log;
   metrics: Pick<Metrics, 'httpRefused' | 'assistantCalls'>;
   tools: readonly Tool[];
-  /** What an assistant should know before its first call. */
+  /** The text that an assistant gets before its first call. */
   instructions: string;
   /** Members of the arguments of every tool. */
   common?: Readonly<Record<string, Property>>;
@@ -42,7 +42,7 @@ interface Parts {
 
 /** The caller of a request, as its listener knows it. */
 export interface McpCaller {
-  /** Who shares the bounds: the application, or the person. */
+  /** The name of the caller for the bounds: that of the application, or of the person. */
   source: string;
   applicationId?: string;
   may(right: string): boolean;
