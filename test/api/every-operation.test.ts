@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ROUTES } from '../../src/edge/api/routes.ts';
+import { ANY_SCOPE } from '../../src/edge/http/route.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { createForger } from './forged-tokens.ts';
 import {
