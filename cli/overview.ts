@@ -6,10 +6,11 @@ import { wrap } from './show/text-width.ts';
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Service', Object.keys(SERVICE_COMMANDS)],
   ['Accounts', ['login', 'logout', 'profiles', 'token']],
-  ['Devices of an application', ['device', 'rollout']],
+  ['Devices of an application', ['device', 'rollout', 'release']],
   ['Events of an application', ['events', 'consumer', 'endpoint', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Assistants', ['mcp']],
+  ['Configuration as files', ['plan', 'apply', 'export']],
   ['Administration', ['admin', 'keys']],
   ['Shell', ['completion']],
 ];

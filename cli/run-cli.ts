@@ -78,14 +78,17 @@ async function carryOut(command: Command, args: readonly string[], terminal: Ter
   const given = { ...read, positionals: splitVersions(read.positionals, names) };
   checkPositionals(given.positionals, names);
   const running = command.run(given, terminal);
-  const { json, text, problem } = await (command.endsItself
-    ? running
-    : Promise.race([running, interruption(terminal.interrupted)]));
+  const {
+    json,
+    text,
+    problem,
+    exitCode = problem === undefined ? GOOD : FAILED,
+  } = await (command.endsItself ? running : Promise.race([running, interruption(terminal.interrupted)]));
   if (!given.flag('json')) stdout.write(render(text, lookOf(stdout, env)));
   else if (json) stdout.write(`${jsonText(json)}\n`);
-  if (problem === undefined) return GOOD;
+  if (problem === undefined) return exitCode;
   stderr.write(`lapel: ${problem.split('\n').map(oneLine).join('\n')}\n`);
-  return FAILED;
+  return exitCode;
 }
 
 function interruption(signal: AbortSignal): Promise<never> {

@@ -65,6 +65,11 @@ type Row<N extends ListName> = Operations[N]['answer'] extends Record<(typeof LI
 interface Helpers {
   /** The access token of the next call, for requests that are made without this client. Throws LapelError. */
   accessToken(): Promise<string>;
+  /** Makes a call, and returns the answer with its entity tag, to be sent as `ifMatch` with a change of what was read. */
+  tagged<N extends Name>(
+    name: N,
+    input: Operations[N]['input'] & CallOptions,
+  ): Promise<{ answer: Operations[N]['answer']; tag: string | undefined }>;
   /** Yields every row of a list. Pages are fetched as they are needed. */
   each<N extends ListName>(
     name: N,
@@ -166,6 +171,11 @@ export function createLapelClient(options: ClientOptions): LapelClient {
     ...calls,
 
     accessToken: async () => (await authorization()).slice('Bearer '.length),
+
+    async tagged(name, input) {
+      const { body, tag } = await call(name, input as unknown as Input);
+      return { answer: body as never, tag };
+    },
 
     async *each(name, input) {
       let query: object | undefined = { limit: 1000, ...input.query };

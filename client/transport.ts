@@ -64,8 +64,8 @@ export function systemPause(milliseconds: number, signal?: AbortSignal): Promise
 }
 
 /**
- * Sends a request and returns the JSON of the answer (undefined without a body), and the query of the next page if
- * there is one (RFC 8288). Repeats the request after 429 and 503; when it is repeatable, also after a lost connection,
+ * Sends a request and returns the JSON of the answer (undefined without a body), the query of the next page if there is
+ * one (RFC 8288), and the entity tag of the answer if it has one (RFC 9110 8.8.3). Repeats the request after 429 and 503; when it is repeatable, also after a lost connection,
  * 502 and 504. Throws a LapelError for an error answer, and the error of fetch when nobody answers.
  */
 export function createTransport(
@@ -97,14 +97,17 @@ export function createTransport(
     return { status: response.status, body: parse(await response.text(), read), headers: response.headers };
   }
 
-  return async function send(request: Request): Promise<{ body: unknown; next: Query | undefined }> {
+  return async function send(
+    request: Request,
+  ): Promise<{ body: unknown; next: Query | undefined; tag: string | undefined }> {
     for (let attempt = 1; ; attempt += 1) {
       const last = attempt >= attempts;
       let wait = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
       try {
         const { status, body, headers } = await once(request);
         // An answer that is text instead of JSON comes from another service at this address.
-        if (status >= 200 && status < 300 && typeof body !== 'string') return { body, next: nextPage(headers) };
+        if (status >= 200 && status < 300 && typeof body !== 'string')
+          return { body, next: nextPage(headers), tag: headers.get('etag') ?? undefined };
         const code = headers.get('lapel-error-code');
         const requestId = headers.get('x-request-id');
         const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || null;

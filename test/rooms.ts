@@ -120,7 +120,9 @@ export const PAGES: readonly string[] = [
 
 /** The rooms of the command line; the files above them collect the commands. */
 export const CLI_ROOMS: Storeys = {
+  files: { about: 'configuration as files: plan, apply, export', owns: ['yaml'] },
   admin: { about: 'administration: a table of resources and their verbs' },
+  release: { about: 'the release of a version from a pipeline: sign, upload, distribute, roll out, wait' },
   software: { about: 'packages, versions, uploads, installations' },
   import: { about: 'registers many devices from a file, with little memory' },
   events: { about: 'the events of an application, and the consumers of their stream' },

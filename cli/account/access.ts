@@ -62,8 +62,11 @@ export interface Administration {
   page(what: string, request: AdminRequest): ReturnType<ReturnType<typeof createTransport>>;
 }
 
-/** A request to administration; one with an `idempotencyKey` is carried out once, however often it is sent. */
-type AdminRequest = Omit<Request, 'headers' | 'repeatable'> & { idempotencyKey?: string };
+/**
+ * A request to administration; one with an `idempotencyKey` is carried out once, however often it is sent, and one with
+ * `ifMatch` only if the object is as the caller has read it.
+ */
+type AdminRequest = Omit<Request, 'headers' | 'repeatable'> & { idempotencyKey?: string; ifMatch?: string | undefined };
 
 async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<string> {
   for await (const line of createInterface({ input: stdin })) {
@@ -221,11 +224,14 @@ export function connectAdministration(
 ): Administration {
   const send = createTransport(baseUrl, { pause, exactNumbers: true });
   const headers = { authorization: `Bearer ${token}`, 'user-agent': `${COMMAND_LINE}/${ownVersion()}` };
-  const page: Administration['page'] = async (what, { idempotencyKey, ...request }) => {
+  const page: Administration['page'] = async (what, { idempotencyKey, ifMatch, ...request }) => {
     try {
       const repeatable = request.method !== 'POST' || idempotencyKey !== undefined;
-      const key = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-      return await send({ ...request, headers: { ...headers, ...key }, repeatable });
+      const own = {
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      };
+      return await send({ ...request, headers: { ...headers, ...own }, repeatable });
     } catch (error) {
       throw toFailure(error, { what, baseUrl, option: 'admin-url' });
     }

@@ -48,12 +48,12 @@ function faultOf(error: Error, options: Options): UsageError {
 export function readArguments(args: readonly string[], options: Options): Given {
   const all: Options = { ...COMMON, ...options };
   const config = Object.fromEntries(
-    Object.entries(all).map(([name, { value, many }]) => [
+    Object.entries(all).map(([name, { value, many, short }]) => [
       name,
       {
         type: value === undefined ? ('boolean' as const) : ('string' as const),
         multiple: many === true,
-        ...(name === 'help' && { short: 'h' }),
+        ...(short !== undefined && { short }),
       },
     ]),
   );

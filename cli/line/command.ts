@@ -12,6 +12,8 @@ export interface Outcome {
   text: Text;
   /** A problem that makes the exit code 1, although the command ran to its end. */
   problem?: string;
+  /** The exit code; by default 0, and 1 with a problem. */
+  exitCode?: number;
 }
 
 /** A command: its texts for `--help`, and its function. Throws UsageError, Failure and Interrupted. */
@@ -49,8 +51,8 @@ function row(head: string, text: string): string {
 }
 
 /** An option as help texts and errors write it: `--device-limit N`. */
-const spelling = (name: string, { value }: Option): string =>
-  `${name === 'help' ? '-h, ' : ''}--${name}${value === undefined ? '' : ` ${value}`}`;
+const spelling = (name: string, { value, short }: Option): string =>
+  `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
 
 /** The option rows of a help text. */
 export function optionsHelp(options: Options): string {

@@ -4,6 +4,8 @@
  */
 export interface Option {
   value?: string;
+  /** The one letter that stands for it, as `f` for `-f`. */
+  short?: string;
   many?: boolean;
   /** For a `many` option: arguments that follow it and match this expression are further values of it. */
   greedy?: RegExp;
@@ -41,5 +43,5 @@ export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) =
 /** The options that every command has. */
 export const COMMON = {
   json: { text: 'print JSON only on standard output' },
-  help: { text: 'show this text' },
+  help: { short: 'h', text: 'show this text' },
 } satisfies Options;

@@ -39,7 +39,7 @@ function secondsText(seconds: number): string {
 }
 
 /** Counts in words, without zeros: `180 waiting, 5 succeeded`. The unfinished devices are told apart. */
-const countsText = (counts: Counts, { installing, queued, switchedOff }: Rollout['inWork']): string =>
+export const countsText = (counts: Counts, { installing, queued, switchedOff }: Rollout['inWork']): string =>
   Object.entries(counts)
     .flatMap(([state, devices]): [string, number][] =>
       state === 'unfinished' && installing + queued + switchedOff > 0
@@ -81,7 +81,7 @@ function ruleText({
 }
 
 /** The health of the devices with the release, beside those that wait: `health: silent devices 5 % (waiting: 2 %)`. */
-const healthText = ({ treated, control }: NonNullable<Rollout['stages'][number]['health']>): string =>
+export const healthText = ({ treated, control }: NonNullable<Rollout['stages'][number]['health']>): string =>
   `health: ${healthLines(treated, control)
     .map(([name, ours, theirs]) => `${name} ${ours}${theirs === '' ? '' : ` (waiting: ${theirs})`}`)
     .join(', ')}`;

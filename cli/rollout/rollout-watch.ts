@@ -13,6 +13,10 @@ import { errorText, linesInRoom, linesOf, type Rollout, stateText } from './roll
 // Milliseconds between two reads; longer while nothing changes.
 const SHORTEST_PAUSE = 500;
 const LONGEST_PAUSE = 5_000;
+/** Milliseconds that a read may take at least, also at the end of the time. */
+const SHORTEST_WAIT = 10_000;
+/** The most milliseconds of a timer. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 const FAILURES_IN_A_ROW = 15;
 
 export const TIMEOUT_OPTION = {
@@ -30,17 +34,25 @@ interface Followed {
   rolloutId: string;
   /** Milliseconds after which following ends; null to wait until the rollout ends. */
   timeout: number | null;
+  /** Following ends with such a rollout; by default when it has ended or is paused. */
+  until?: (rollout: Rollout) => boolean;
+  /** True: a service that does not answer is asked again until the time is over; else for a minute or two. */
+  patient?: boolean;
 }
 
 /** Whether nothing more happens to a rollout without a person. */
-const rests = ({ state }: Rollout): boolean => state === 'completed' || state === 'cancelled' || state === 'paused';
+export const rests = ({ state }: Rollout): boolean =>
+  state === 'completed' || state === 'cancelled' || state === 'paused';
 
 /**
  * Shows a rollout until it has completed, was cancelled, or is paused, or the time is over. On a terminal the lines are
  * overwritten; elsewhere a line is printed for each change of the state, of the stage and of the codes of errors. Resolves
  * to the rollout as it was read last; undefined after an interruption. Throws a Failure.
  */
-async function follow({ application, rolloutId, timeout }: Followed, terminal: Terminal): Promise<Rollout | undefined> {
+export async function follow(
+  { application, rolloutId, timeout, until = rests, patient = false }: Followed,
+  terminal: Terminal,
+): Promise<Rollout | undefined> {
   const { interrupted, pause: rest, now, stderr } = terminal;
   const screen = createScreen(stderr);
   const began = now();
@@ -49,6 +61,7 @@ async function follow({ application, rolloutId, timeout }: Followed, terminal: T
   let pause = SHORTEST_PAUSE;
   let failures = 0;
 
+  const timeLeft = (whole: number): number => Math.ceil(whole - (now() - began));
   const tell = (key: string, line: string): void => {
     if (printed.has(key)) return;
     printed.add(key);
@@ -68,23 +81,29 @@ async function follow({ application, rolloutId, timeout }: Followed, terminal: T
   try {
     while (!interrupted.aborted) {
       try {
+        // A network that swallows packets would hold the call longer than the command may wait.
+        const limit =
+          timeout === null
+            ? []
+            : [AbortSignal.timeout(Math.min(LONGEST_TIMER, Math.max(SHORTEST_WAIT, timeLeft(timeout))))];
         const rollout = await application.call(`read rollout ${rolloutId}`, (lapel) =>
-          lapel.readRollout({ rolloutId, signal: interrupted }),
+          lapel.readRollout({ rolloutId, signal: AbortSignal.any([interrupted, ...limit]) }),
         );
         failures = 0;
         show(rollout);
-        if (rests(rollout)) return rollout;
+        if (until(rollout)) return rollout;
         const isSame = JSON.stringify(rollout.counts) === JSON.stringify(latest?.counts);
         pause = isSame ? Math.min(LONGEST_PAUSE, pause * 1.5) : SHORTEST_PAUSE;
         latest = rollout;
       } catch (error) {
         if (interrupted.aborted) break;
         failures += 1;
-        const isOver = timeout !== null && now() - began >= timeout && !latest;
-        if (!(error instanceof Failure) || !error.passing || failures === FAILURES_IN_A_ROW || isOver) throw error;
+        const isOver = timeout !== null && timeLeft(timeout) <= 0 && !latest;
+        const isTooMany = failures >= FAILURES_IN_A_ROW && !patient;
+        if (!(error instanceof Failure) || !error.passing || isTooMany || isOver) throw error;
         if (failures === 1) screen.line(oneLine(`${error.message}; trying again`));
       }
-      const left = timeout === null ? pause : timeout - (now() - began);
+      const left = timeout === null ? pause : timeLeft(timeout);
       if (left <= 0 && latest) return latest;
       await rest(Math.max(0, Math.min(pause, left)), interrupted).catch(() => undefined);
     }
@@ -95,7 +114,7 @@ async function follow({ application, rolloutId, timeout }: Followed, terminal: T
 }
 
 /** Says that the present stage waits for an approval, and of which figures; null when it does not. */
-function approvalText({ rolloutId, stages, stage, state }: Rollout): string | null {
+export function approvalText({ rolloutId, stages, stage, state }: Rollout): string | null {
   const { verdict = null, verdictTag, approval, approved, soakEndsAt } = stages[stage - 1] ?? {};
   if (state !== 'running' || verdict === null || !approval || approved || soakEndsAt === null) return null;
   const command = `lapel rollout approve ${rolloutId} --stage ${stage} --seen '${verdictTag}'`;
@@ -103,7 +122,7 @@ function approvalText({ rolloutId, stages, stage, state }: Rollout): string | nu
 }
 
 /** The option that names the figures as they were shown. */
-function seenText({ stages, stage }: Rollout): string {
+export function seenText({ stages, stage }: Rollout): string {
   const { verdictTag = null } = stages[stage - 1] ?? {};
   return verdictTag === null ? '' : ` --seen '${verdictTag}'`;
 }

@@ -23,6 +23,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'wrong url.': 'the service does not know this operation; check its address and release',
   'developer not found.': 'lapel admin developer list shows all developers',
   'device is activated or has unfinished transactions.': 'deactivate it first: lapel device deactivate DEVICE',
+  'application already exists.': 'an applicationId is never used again, also after its application was removed',
   'application still has activated devices.':
     'deactivate them first: lapel device list, lapel device deactivate DEVICE',
 };

@@ -1,35 +1,11 @@
-import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import { needsPassphrase } from '@lapel/schemas/base/locked-key';
 import { signVersion } from '@lapel/schemas/base/software-key';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import { readText } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { recordText } from '../show/table.ts';
-import type { Terminal } from '../show/terminal.ts';
-import { identify, type LocalFile, openLocalFile } from './local-file.ts';
-
-/** Reads a private key from a file, never from the command line, which other users of the machine can read. */
-async function readPrivateKey(path: string, terminal: Terminal): Promise<KeyObject> {
-  const pem = await readText('--key', path, terminal);
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(pem);
-  } catch {
-    if (needsPassphrase(pem))
-      throw new UsageError('--key', `${path} is encrypted; decrypt it to standard input, and give --key -`);
-    throw new UsageError('--key', `${path} has no private key in PEM`);
-  }
-  if (key.asymmetricKeyType !== 'ed25519')
-    throw new UsageError('--key', `${path} is a key of ${key.asymmetricKeyType}; ed25519 is needed`);
-  return key;
-}
-
-async function digestOf({ handle }: LocalFile): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
+import { identify, openLocalFile } from './local-file.ts';
+import { digestOf, privateKeyOf } from './sign-file.ts';
 
 /** Signs a file as a version, and stores the signature at the service. */
 export const appSign: Command = {
@@ -54,7 +30,8 @@ what is printed with PUT .../versions/VERSION/signature.`,
     const [path = ''] = given.positionals;
     const keyPath = given.text('key');
     if (keyPath === undefined) throw new UsageError('--key', 'is needed');
-    const key = await readPrivateKey(keyPath, terminal);
+    // The key comes from a file, never from the command line, which other users of the machine can read.
+    const key = privateKeyOf(await readText('--key', keyPath, terminal), '--key', keyPath);
     await using file = await openLocalFile(path);
     const named = { package: given.text('package'), version: given.text('version') };
     const manifest = named.package === undefined || named.version === undefined ? await identify(file) : null;

@@ -12,6 +12,7 @@ import { type Column, table } from '../show/table.ts';
 import { createScreen, type Screen, type Terminal } from '../show/terminal.ts';
 import { beginInstallations } from './installations.ts';
 import { identify, openLocalFile } from './local-file.ts';
+import { type Distribution, startDistribution } from './start-distribution.ts';
 import { uploadFile } from './upload-file.ts';
 
 const DEVICE_ID = /^\d{15}$/;
@@ -95,7 +96,7 @@ interface Report {
   /** Whether the version had a file before this upload. */
   replaced?: boolean;
   uploaded: boolean;
-  distribution: 'started' | 'already started' | 'not started';
+  distribution: Distribution;
   installations: ReportedInstallation[];
 }
 
@@ -184,21 +185,6 @@ async function mayReplace(
   );
   const answer = await ask(question, { hidden: false });
   if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('not replaced; nothing was uploaded');
-}
-
-/** Starts the distribution (op 26); one that was already started is fine, too. */
-async function startDistribution(
-  application: Application,
-  software: { package: string; version: string },
-): Promise<Report['distribution']> {
-  const what = `start the distribution of ${software.package} ${software.version}`;
-  try {
-    await application.call(what, (lapel) => lapel.startDistribution(software));
-    return 'started';
-  } catch (error) {
-    if (error instanceof Failure && error.refusal?.status === 409) return 'already started';
-    throw error;
-  }
 }
 
 const COLUMNS: readonly Column<ReportedInstallation>[] = [

@@ -16,6 +16,8 @@ const APK = 'application/vnd.android.package-archive';
 const CONTINUE_MILLISECONDS = 1000;
 const SILENCE_MILLISECONDS = 60_000;
 const REDRAW_MILLISECONDS = 100;
+/** Codes of errors of the network, which may pass; those of the file do not. */
+const OF_NETWORK = /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET)/;
 
 /** Makes a Failure of the XML error of an S3 object store. */
 async function refused(response: IncomingMessage): Promise<Failure> {
@@ -24,6 +26,7 @@ async function refused(response: IncomingMessage): Promise<Failure> {
   const words = [element('Code'), element('Message')].filter((word) => word !== '').join(': ');
   const status = response.statusCode ?? 0;
   return new Failure(`cannot upload the file: the object store says ${status} ${words}`.trimEnd(), {
+    passing: status >= 500,
     refusal: { status, code: element('Code') || null, reason: words, details: [], requestId: null },
     advice: [
       status < 500
@@ -75,7 +78,7 @@ export async function uploadFile(
   });
   request.setNoDelay(true);
   request.setTimeout(SILENCE_MILLISECONDS, () =>
-    request.destroy(new Error('the object store has not answered for 60 s')),
+    request.destroy(Object.assign(new Error('the object store has not answered for 60 s'), { code: 'ETIMEDOUT' })),
   );
   request.flushHeaders();
   const answered = once(request, 'response').then(([response]) => response as IncomingMessage);
@@ -92,7 +95,11 @@ export async function uploadFile(
     if (error instanceof Failure) throw error;
     const advice = ['run the command again to start the upload again'];
     const message = `cannot upload the file to ${origin}: ${(error as Error).message}`;
-    throw new Failure(message, { cause: error, advice });
+    throw new Failure(message, {
+      cause: error,
+      advice,
+      passing: OF_NETWORK.test((error as NodeJS.ErrnoException).code ?? ''),
+    });
   } finally {
     waiting.abort();
     request.destroy();

@@ -170,6 +170,7 @@ export const CLIENTS_OWN = [
   'LAPEL_ADMIN_URL',
   'LAPEL_ENROLMENT_CODE',
   'LAPEL_PROFILE',
+  'LAPEL_SIGNING_KEY',
 ];
 
 /** Settings that had another name before. */

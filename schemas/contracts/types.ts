@@ -790,6 +790,19 @@ export interface SchemaTypes {
   'common/version-range': VersionRange;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
+  'files/administration': FileAdministration;
+  'files/application': FileApplication;
+  'files/configuration': Configuration;
+  'files/developer': FileDeveloper;
+  'files/endpoint': FileEndpoint;
+  'files/enrolment-batch': FileEnrolmentBatch;
+  'files/member': FileMember;
+  'files/package': FilePackage;
+  'files/person': FilePerson;
+  'files/plan': FilesPlan;
+  'files/rollout': FileRollout;
+  'files/tagging': FileTagging;
+  'files/version': FileVersion;
   'mqtt/ack': Ack;
   'mqtt/activate-parameters': ActivateParameters;
   'mqtt/bluetooth-event-data': BluetoothEventData;
@@ -3682,6 +3695,356 @@ export interface WifiEntry {
   password?: string;
   security: 'OPEN' | 'WEP' | 'WPA2' | 'WPA3' | 'WPA2_WPA3';
 }
+/** Objects of administration. They need the token of an administrator. */
+export interface FileAdministration {
+  /** @maxItems 200 */
+  developers?: FileDeveloper[];
+  /** @maxItems 200 */
+  people?: FilePerson[];
+}
+/** A developer with the contract, the applications, the people and the enrolment batches. */
+export interface FileDeveloper {
+  developerId: DeveloperId;
+  name?: Name;
+  deviceLimit?: DeviceLimit;
+  softwareSignatures?: SignatureRule;
+  certificateChange?: CertificateRule;
+  /** @maxItems 200 */
+  applications?: FileApplication[];
+  /** @maxItems 200 */
+  members?: FileMember[];
+  /** @maxItems 200 */
+  enrolmentBatches?: FileEnrolmentBatch[];
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** An application of a developer. */
+export interface FileApplication {
+  applicationId: ApplicationId;
+  /** It is given when the application is made, and cannot be changed. */
+  name?: Name;
+  authentication?: ApplicationAuthentication;
+  /** The file that its secret is written to when it is made, with the mode 0600; its path is relative to this file. It must not exist before. */
+  secretTo?: string;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** A person of a developer. The person is found by the name. */
+export interface FileMember {
+  name: Name;
+  role?: MemberRole;
+  /** Days for which the token is valid; by default 90. */
+  expiresInDays?: number;
+  /** The file that the token is written to when it is made, with the mode 0600; its path is relative to this file. It must not exist before. */
+  tokenTo?: string;
+  /** True: what cannot be changed in place is ended, and made anew. Without it such a difference stops the apply. */
+  replace?: boolean;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** An enrolment batch. It is found by its name, among those that are open. */
+export interface FileEnrolmentBatch {
+  name: Name;
+  /** The end of the code, in the next 366 days. */
+  expiresAt?: Moment;
+  /** The most devices that may enrol with the code. */
+  mostDevices?: number;
+  approval?: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds?: string[];
+  /** Whether devices that are registered already may enrol, too, if they have never logged in. */
+  registered?: boolean;
+  /** The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Then the batch has no code. */
+  claimCertificate?: string;
+  /** The device CA of the developer that signs a client certificate for each device. Then the devices send a certification request, and get no credential. */
+  authorityId?: AuthorityId;
+  /** The days for which these certificates are valid, at most until the end of the CA; 365 without it. */
+  certificateDays?: number;
+  /** The file that its code is written to when it is made, with the mode 0600; its path is relative to this file. It must not exist before. */
+  codeTo?: string;
+  /** True: what cannot be changed in place is ended, and made anew. Without it such a difference stops the apply. */
+  replace?: boolean;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** Somebody who administers the service. */
+export interface FilePerson {
+  name?: Name;
+  role?: Role;
+  /** Whether the tokens of the person are refused. */
+  disabled?: boolean;
+  personId: PersonId;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** A file of `lapel plan` and `lapel apply`. A folder of such files is one configuration. A field that no file names is not touched. */
+export interface Configuration {
+  /** The application that the files are for. An apply to another one is refused. */
+  application?: ApplicationId;
+  settings?: ApplicationSettingsUpdate;
+  /** @maxItems 100 */
+  endpoints?: FileEndpoint[];
+  /** @maxItems 200 */
+  tags?: FileTagging[];
+  /** @maxItems 200 */
+  packages?: FilePackage[];
+  /** @maxItems 100 */
+  rollouts?: FileRollout[];
+  /**
+   * The lists of this file that are whole: what is there and not in such a list is removed. No other file may have such a list.
+   *
+   * @maxItems 2
+   */
+  exclusive?: ('endpoints' | 'rollouts')[];
+  administration?: FileAdministration;
+}
+/** The changes of the settings. A setting that is left out stays, and null removes it. */
+export interface ApplicationSettingsUpdate {
+  /** The results of transactions, and events of devices. Without it no transaction can be created. */
+  deviceEvent?: SettingUrl;
+  /** Events of calls. */
+  callEvent?: SettingUrl;
+  /** Results of recordings. */
+  callFileSendEvent?: SettingUrl;
+  /** Requests for the upload URLs of recordings. */
+  callRecGetMultiPresignedUrl?: SettingUrl;
+  /** Results of file uploads of devices. */
+  fileUploadEvent?: SettingUrl;
+  /** Requests for the upload URLs of files. */
+  fileUploadGetUrl?: SettingUrl;
+  /**
+   * @deprecated
+   * Deprecated: the service never sends anything to this URL. Served until the release 2026-10.
+   */
+  remoteSupportEvent?: SettingUrl;
+}
+/** An endpoint. It is found by its `endpointId`, else by its `description`. */
+export interface FileEndpoint {
+  /** The endpoint that is meant; then its `description` can be changed. */
+  endpointId?: EndpointId;
+  /** The URL that gets the events. */
+  url?: string;
+  /** The types that the endpoint gets; empty: all. */
+  types?: EventTypeFilter;
+  /** The name by which the endpoint is found: no two of the application may have the same. It is shown to people. */
+  description?: string;
+  enabled?: boolean;
+  ordered?: EndpointOrder;
+  /** The most new events in a second; null: no limit. Further attempts of an event are not counted. */
+  ratePerSecond?: number | null;
+  signatures?: SignatureSchemes;
+  /** What happens to the events that it missed, when the apply enables it again. */
+  missed?: 'send' | 'skip';
+  /** The file that its secret is written to when it is made, with the mode 0600; its path is relative to this file. It must not exist before. */
+  secretTo?: string;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** Tags of all devices that a selector matches. */
+export interface FileTagging {
+  /** A name for the plan. */
+  name: Name;
+  devices: DeviceSelector;
+  tags: TagPatch;
+  /** True: devices that have one of these tags and do not match lose it. */
+  exclusive?: boolean;
+  /** The most devices that an apply may change; by default 1000. */
+  mostDevices?: number;
+}
+/** A package with its versions. */
+export interface FilePackage {
+  package: PackageName;
+  displayName?: DisplayName;
+  /** @maxItems 200 */
+  versions?: FileVersion[];
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** A version of a package. */
+export interface FileVersion {
+  version: VersionName;
+  description?: Description;
+  /** What a device must have reported, so that the version can be installed on it; null: nothing. */
+  requires?: {
+    firmwareVersion: VersionRange;
+  } | null;
+  /** The version of the package whose devices this one brings back to what they had before: a revert of a rollout of that version installs this one. Android refuses lower version codes, so it is the former software, built again with a higher one. */
+  revertOf?: string | null;
+  /** The binary. Its SHA-256 is compared with that of the binary that is stored; a stored one is never replaced; its path is relative to this file. */
+  file?: string;
+  /** The signature of the binary, as `lapel app sign --no-upload --json` prints it; its path is relative to this file. */
+  signature?: string;
+  /** True: its distribution is started. False: it is stopped. */
+  distributed?: boolean;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** A continuous rollout: devices that begin to match later join it. It is found by its label, among those that have not ended. */
+export interface FileRollout {
+  /** The name by which the rollout is found: no two that go on may have the same. */
+  label: string;
+  operation?: RolloutOperation;
+  /**
+   * The body of the operation, as for a single device.
+   *
+   * @maxItems 100
+   */
+  parameters?: {} | unknown[];
+  devices?: DeviceSelector;
+  /**
+   * By default one stage with all devices.
+   *
+   * @maxItems 20
+   */
+  stages?: RolloutStage[];
+  ratePerMinute?: RolloutRate;
+  /** The most devices that may be carrying out a command at a time, as far as the service knows: a command that was published holds a place until it has a result. Devices that are not connected hold none. With an abort rule 100 by default, else there is no bound. */
+  maxUnfinished?: number;
+  window?: RolloutWindow;
+  abort?: RolloutAbortRule;
+  /** Which failures are tried again. */
+  retry?: {
+    /**
+     * The codes of errors after which a device gets another command.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    codes: string[];
+    /** The most commands of a device. */
+    attempts: number;
+    /** Seconds between the failure and the next command. */
+    after: number;
+  };
+  confirm?: RolloutConfirm;
+  health?: RolloutHealthRules;
+  /** `automatic`: when a health rule stops the rollout, its devices are brought back, as by the request to revert it. */
+  revert?: 'automatic';
+  expireIn?: ExpireIn;
+  answerWithin?: AnswerWithin;
+  /** Seconds in which each device has to reach the service with its new list, else it takes its former list again and has failed with REVERTED. For setWifi and setApn. */
+  revertAfter?: RevertAfter;
+  /** True: each command ends older unfinished commands of the same operation for its device. */
+  supersede?: boolean;
+  /** True: of the devices of a stage, connected ones come first. */
+  preferConnected?: boolean;
+  /** True: what cannot be changed in place is ended, and made anew. Without it such a difference stops the apply. */
+  replace?: boolean;
+  /** True: it is removed, if it is there. Only the identity counts then. */
+  absent?: boolean;
+}
+/** A plan of `lapel plan`: the changes that `lapel apply` would make. */
+export interface FilesPlan {
+  format: 'lapel-plan-1';
+  /** The account of the application; null if the files have nothing of an application. */
+  application: {
+    applicationId: string;
+    url: string;
+  } | null;
+  /** The address of administration; null if the files have nothing of it. */
+  administration: {
+    url: string;
+  } | null;
+  /** Of the steps, with the states that they have seen, and of the refused differences: two plans with one digest are equal. */
+  digest: string;
+  /** The changes in their order. */
+  steps: {
+    kind:
+      | 'developer'
+      | 'application'
+      | 'member'
+      | 'enrolment batch'
+      | 'person'
+      | 'settings'
+      | 'endpoint'
+      | 'package'
+      | 'version'
+      | 'tags'
+      | 'rollout';
+    name: string;
+    /** The file that declares the object; null for an object of no file. */
+    file: string | null;
+    line: number | null;
+    action: 'create' | 'change' | 'replace' | 'remove';
+    /** The fields that change. */
+    changes: {
+      field: string;
+      /** The value now; null for an object that is made. */
+      before: unknown;
+      /** The value of the file, with its references; null for an object that is removed. */
+      after: unknown;
+    }[];
+    notes: string[];
+    /** The state that the step depends on: an entity tag, or a digest. */
+    seen: string;
+  }[];
+  /** Differences that an apply cannot make. With one of them it makes no change. */
+  refused: {
+    kind:
+      | 'developer'
+      | 'application'
+      | 'member'
+      | 'enrolment batch'
+      | 'person'
+      | 'settings'
+      | 'endpoint'
+      | 'package'
+      | 'version'
+      | 'tags'
+      | 'rollout';
+    name: string;
+    /** The file that declares the object; null for an object of no file. */
+    file: string | null;
+    line: number | null;
+    reason: string;
+  }[];
+  /** Fields that the service does not show. */
+  notCompared: {
+    kind:
+      | 'developer'
+      | 'application'
+      | 'member'
+      | 'enrolment batch'
+      | 'person'
+      | 'settings'
+      | 'endpoint'
+      | 'package'
+      | 'version'
+      | 'tags'
+      | 'rollout';
+    name: string;
+    /** The file that declares the object; null for an object of no file. */
+    file: string | null;
+    line: number | null;
+    field: string;
+    reason: string;
+  }[];
+  /** Objects that no file names. */
+  notTouched: {
+    kind:
+      | 'developer'
+      | 'application'
+      | 'member'
+      | 'enrolment batch'
+      | 'person'
+      | 'settings'
+      | 'endpoint'
+      | 'package'
+      | 'version'
+      | 'tags'
+      | 'rollout';
+    count: number;
+    /** Some of them. */
+    names: string[];
+  }[];
+  /** The number of objects that are as the files say. */
+  unchanged: number;
+}
 /** The answer of a device to a command; a repetition changes nothing. A wrong value in `progress`, `result` or `error` is left out, and the rest counts. An ack without a transactionId or a status is rejected. */
 export interface Ack {
   transactionId: TransactionId;
@@ -4035,26 +4398,6 @@ export interface ApplicationSettings {
    */
   remoteSupportEvent?: Url;
 }
-/** The changes of the settings. A setting that is left out stays, and null removes it. */
-export interface ApplicationSettingsUpdate {
-  /** The results of transactions, and events of devices. Without it no transaction can be created. */
-  deviceEvent?: SettingUrl;
-  /** Events of calls. */
-  callEvent?: SettingUrl;
-  /** Results of recordings. */
-  callFileSendEvent?: SettingUrl;
-  /** Requests for the upload URLs of recordings. */
-  callRecGetMultiPresignedUrl?: SettingUrl;
-  /** Results of file uploads of devices. */
-  fileUploadEvent?: SettingUrl;
-  /** Requests for the upload URLs of files. */
-  fileUploadGetUrl?: SettingUrl;
-  /**
-   * @deprecated
-   * Deprecated: the service never sends anything to this URL. Served until the release 2026-10.
-   */
-  remoteSupportEvent?: SettingUrl;
-}
 /** The new authenticationKey. Webhooks are signed with it from now on, and for 24 hours also with the former key, so that receivers can change without a gap. */
 export interface AuthenticationKeyAnswer {
   authenticationKey: AuthenticationKey;
@@ -4109,6 +4452,8 @@ export interface BinaryStatus {
   appFileExists: boolean;
   /** The size of the binary in bytes; null without a binary. */
   fileSize: number | null;
+  /** SHA-256 of the binary in hexadecimal digits, by which a caller sees whether it is the file that it has; null without a binary, and until it is computed, which begins when somebody asks. */
+  sha256: string | null;
   uploadDate: LocalDateTimeOrNull;
   /** Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null. */
   inspected: boolean;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import t from 'tap';
 import { createFakeClock } from '../fake-clock.ts';
 import { useS3Credentials } from '../s3-credentials.ts';
@@ -17,6 +18,7 @@ t.test('binaries', async (t) => {
     version: '1.0.0',
     appFileExists: false,
     fileSize: null,
+    sha256: null,
     uploadDate: null,
     inspected: false,
     warning: null,
@@ -39,7 +41,8 @@ t.test('binaries', async (t) => {
     });
     t.equal(sent.status, 200, 'with the recommended content type');
     const uploadDate = NOW.replace('.123456', '.000000');
-    t.same((await api.get(at)).body, { ...none, appFileExists: true, fileSize: 5, uploadDate });
+    const sha256 = createHash('sha256').update('first').digest('hex');
+    t.same((await api.get(at)).body, { ...none, appFileExists: true, fileSize: 5, sha256, uploadDate });
     t.equal(await put(answer, 'second one'), 200, 'without a content type, and again');
     t.match((await api.get(at)).body, { fileSize: 10 });
     t.match((await api.get(`${versionPath(CAMERA, '1.1.0')}/binaries`)).body, { appFileExists: false });

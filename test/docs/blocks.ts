@@ -41,6 +41,7 @@ export const RUN = {
   'docs/application-developers.md': 'test/docs/guides.test.ts',
   'docs/rollouts.md': 'test/docs/guides.test.ts',
   'docs/signing.md': 'test/docs/guides.test.ts',
+  'docs/configuration-files.md': 'test/docs/guides.test.ts',
   'docs/devices.md': 'test/docs/guides.test.ts',
 } as const;
 
@@ -66,6 +67,7 @@ export const CHECKED: Readonly<Record<string, string>> = {
   'README.md': 'test/demo.test.ts runs the demo; npm run try -- package image debian installs a release',
   'CONTRIBUTING.md': 'the checks of this project, which take minutes',
   'docs/assistants.md': 'an assistant starts the command; test/mcp/bridge.test.ts does',
+  'docs/pipelines.md': 'npm run try -- pipeline plays its jobs, and test/operations/pipeline.test.ts',
   'docs/device-java.md': 'test/device-java/camera.test.ts builds and starts the camera',
   'docs/benchmark.md': 'minutes of load; test/bench runs each peer once',
   'docs/operations.md':

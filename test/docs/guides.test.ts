@@ -100,6 +100,11 @@ t.test('the commands of the tutorial and of the guides behind it work as they st
   const [, signature = 'none'] = /signature +(\S{86}==)/.exec(signing) ?? [];
   t.equal(signing.split(signature).length, 4, 'signed, shown, and made the same by OpenSSL');
   t.match(signing, /certificateChange +refuse/);
+
+  const files = await outputOf('docs/configuration-files.md');
+  t.match(files, /create +endpoint files-of-billing .*exit code 3.*created endpoint files-of-billing/s);
+  t.match(files, /nothing to change; \d+ as the files say/);
+  t.notMatch(files, /^lapel: /m, 'no command fails');
 });
 
 t.test(

@@ -53,6 +53,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   makers: ['device', 'device-sim/device-test', 'device-sim/library', 'device-sim/recording', 'device-sim/replay'],
   console: ['console', 'docs'],
   demo: ['demo.test.ts'],
+  builds: ['client/languages.test.ts', 'operations/pipeline.test.ts'],
   flow: ['flow'],
   worlds: ['simulation', 'bench', 'mutants', 'breakages'],
   rest: [],
@@ -99,6 +100,7 @@ const JOURNEYS = [
   ['makers'],
   ['device-sim/scenario/ready.test.ts'],
   ['demo'],
+  ['builds'],
   ['device-sim/fleet/memory.test.ts'],
 ];
 

@@ -2,74 +2,22 @@
 // the OpenAPI documents and the routes. With --check it writes nothing, and fails when a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { SchemaName } from '@lapel/schemas/contracts/contracts';
 import { ERRORS } from '@lapel/schemas/contracts/errors';
-import { parse } from 'yaml';
-import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
-import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import { operationNames, settingValues } from './contract-values.ts';
-
-interface Documented {
-  summary: string;
-  'x-specification-row'?: string;
-  responses: Record<string, { content?: Record<string, { schema: { $ref?: string } }> }>;
-  parameters?: { $ref?: string }[];
-}
-
-interface Route {
-  name: string;
-  method: string;
-  path: string;
-  scope: string | null;
-  head?: true;
-  body?: SchemaName;
-  bodyOptional?: true;
-  query?: SchemaName;
-}
-
-/** The parameters of paths that are numbers. */
-const NUMBERS: ReadonlySet<string> = new Set(['transactionId', 'sequence']);
+import { ADMINISTRATION, API, answerOf, isStream, NUMBERS, operationsOf } from './documented-operations.ts';
 
 /** The paths in the console's tables are relative to these paths. */
 const BASES = { operator: '/admin/v1', application: '/v1/applications/{applicationId}' };
 
-const document = (name: string): Record<string, Record<string, Documented>> =>
-  (
-    parse(readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8')) as {
-      paths: Record<string, Record<string, Documented>>;
-    }
-  ).paths;
-const API = { routes: API_ROUTES as readonly Route[], paths: document('openapi.yaml') };
-const ADMINISTRATION = { routes: ADMIN_ROUTES as readonly Route[], paths: document('openapi-admin.yaml') };
-
 /** The TypeScript type of a schema: `./rest/wifi-settings.json` -> `SchemaTypes['rest/wifi-settings']`. */
 const typeOf = (name: string): string => `SchemaTypes['${name}']`;
 const nameOf = (reference: string): string => reference.replace(/^\.\/(.+)\.json$/, '$1');
-
-/** The routes that need a token, each with its description in the OpenAPI document. Throws when two have one name. */
-function operationsOf({ routes, paths }: typeof API): { route: Route; documented: Documented }[] {
-  const names = new Set<string>();
-  return routes
-    .filter(({ scope }) => scope !== null)
-    .map((route) => {
-      const documented = paths[route.path]?.[route.method.toLowerCase()];
-      if (!documented) throw new Error(`${route.method} ${route.path} is not documented`);
-      if (!/^[a-z]\w+$/.test(route.name) || names.has(route.name))
-        throw new Error(`${route.method} ${route.path}: "${route.name}" is not a unique name; give it one (\`name\`)`);
-      names.add(route.name);
-      return { route, documented };
-    });
-}
 
 /**
  * The routes without a token, except those for pages and documents: requests for tokens and sessions, probes and
  * metrics.
  */
 const publicRoutes = [...API.routes, ...ADMINISTRATION.routes].filter(({ scope, head }) => scope === null && !head);
-
-/** Whether the answer of a route is a stream of events, which the typed client does not serve. */
-const isStream = ({ documented }: { documented: Documented }): boolean =>
-  documented.responses['200']?.content?.['text/event-stream'] !== undefined;
 
 /**
  * The lines of the type of an operation: its description, its input and its answer. `given` is the parameter of the
@@ -89,10 +37,7 @@ function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number
   }
   if (documented.parameters?.some(({ $ref }) => /\/If(Match|Verdict)$/.test($ref ?? '')))
     input.push('ifMatch?: string');
-  const all = Object.entries(documented.responses).filter(([status]) => status.startsWith('2'));
-  // Beside 201, 200 answers a dry run, whose callers say so.
-  const good = all.find(([status]) => status === '201') ?? all[0];
-  const schema = good?.[1].content?.['application/json']?.schema.$ref;
+  const schema = answerOf(documented);
   const inputType = input.length === 0 ? 'object' : `{ ${input.join('; ')} }`;
   const row = documented['x-specification-row'];
   return [

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { clientPackages } from './clients/packages.ts';
 import { clientPackage } from './release/client-package.ts';
 import { ARCHITECTURES, debianPackage } from './release/debian-package.ts';
 import { deviceJars } from './release/device-jars.ts';
@@ -40,11 +41,15 @@ const faults = [...lockfileFaults(), ...licenseFaults()];
 if (faults.length > 0) throw new Error(faults.join('\n'));
 const lapel = await lapelPackage();
 const jars = deviceJars();
-if (!jars) process.stderr.write('There is no JDK (javac), so this release has no jars of the library for devices.\n');
+if (!jars)
+  process.stderr.write(
+    'There is no JDK (javac), so this release has no jars of the library for devices, and none of the client.\n',
+  );
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
   [`lapel-client-${version}.tgz`, packed(clientPackage())],
   [`lapel-device-${version}.tgz`, packed(devicePackage())],
+  ...(await clientPackages()),
   ...Object.keys(ARCHITECTURES).map((architecture): [string, Buffer] => [
     `lapel_${version}_${architecture}.deb`,
     debianPackage(lapel, architecture as keyof typeof ARCHITECTURES),

@@ -20,6 +20,7 @@ import { administrationTools } from '../../src/edge/mcp/administration-mcp.ts';
 import { applicationTools } from '../../src/edge/mcp/application-mcp.ts';
 import type { Tool } from '../../src/edge/mcp/tool.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { DRIFTS } from '../../test/files/drifts.ts';
 import { CLI_ROOMS, DEVICE_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
 import { IN_WORLDS, type InWorlds } from '../../test/simulation/breakages-in-worlds.ts';
 import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
@@ -204,6 +205,18 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Figure', '', 'In percent of'],
         Object.entries(FIGURES).map(([name, { about, base }]) => [code(name), about, base ? code(base) : '']),
+      ),
+  },
+  'docs/configuration-files.md': {
+    drifts: () =>
+      table(
+        ['Somebody', 'The plan', 'Field', ''],
+        DRIFTS.map(({ by, found, field, refused, lasts }) => [
+          by,
+          `${refused === undefined ? '' : 'refuses '}${found}`,
+          code(field),
+          refused === undefined ? (lasts ?? '') : `${refused}: remove the other one, or make another version`,
+        ]),
       ),
   },
   'docs/devices.md': {

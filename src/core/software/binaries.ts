@@ -23,6 +23,8 @@ interface Parts {
 export interface Binary {
   /** The file in the object store; undefined when there is none. */
   stored: StoredObject | undefined;
+  /** The SHA-256 of the file; undefined without a file, and until it is computed. */
+  sha256: string | undefined;
   /**
    * Whether the binary was inspected, and the warning that the inspection found; the warning is null when there is
    * none.
@@ -46,7 +48,7 @@ export function createBinaries({ database, objects, inspection, digests, trust, 
       const stored = await objects.head(objectKey(version.binaryId));
       if (!stored) {
         const signature = await trust.signatureState(developerId, version, undefined);
-        return { stored, inspected: false, warning: null, certificates: [], signature };
+        return { stored, sha256: undefined, inspected: false, warning: null, certificates: [], signature };
       }
       inspection.seen(version, stored);
       const sha256 = await digests.known(version.binaryId, stored);
@@ -55,6 +57,7 @@ export function createBinaries({ database, objects, inspection, digests, trust, 
       const found = await findCertificates(database.read, version.binaryId, stored.etag);
       return {
         stored,
+        sha256,
         inspected: content !== undefined,
         warning: content?.warning ?? null,
         certificates: found === undefined || found === 'unread' ? [] : [...found],

@@ -9,13 +9,14 @@ type Services = Pick<ApiServices, 'software' | 'formatTime'>;
 /** The state of the binary of a version. */
 export const binaryBody = (
   name: { package: string; version: string },
-  { stored, inspected, warning, certificates, signature }: Binary,
+  { stored, sha256, inspected, warning, certificates, signature }: Binary,
   formatTime: ApiServices['formatTime'],
 ): BinaryStatus => ({
   package: name.package,
   version: name.version,
   appFileExists: stored !== undefined,
   fileSize: stored?.size ?? null,
+  sha256: sha256 ?? null,
   uploadDate: stored ? formatTime(stored.uploadedAt) : null,
   inspected,
   warning,

@@ -33,6 +33,7 @@ const AT_ONCE = 8;
 
 const NO_BINARY: Binary = {
   stored: undefined,
+  sha256: undefined,
   inspected: false,
   warning: null,
   certificates: [],

@@ -38,3 +38,10 @@ export function pathOf(name: string): string {
   const path = `/${name}`;
   return (DOCUMENTS as readonly string[]).includes(path) ? path : `/docs${path}`;
 }
+
+/** The anchor that a heading gets, as on GitHub, because the documents are read there as well. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');

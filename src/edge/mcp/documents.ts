@@ -1,4 +1,5 @@
 import type { Docs } from '../docs/docs.ts';
+import { anchorOf, pathOf, textFileOfPage } from '../docs/names.ts';
 
 /** A section of a page of the documents, as text. */
 export interface Section {
@@ -9,29 +10,33 @@ export interface Section {
   text: string;
 }
 
-const HEADING = /<h([1-3])(?: id="([^"]{0,200})")?[^>]{0,400}>/g;
-const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
+const HEADING = /^#{1,3} /;
+const FENCE = /^(?:```|````)/;
 
-/** The text of a piece of a page of this service: rows of tables and items of lists are lines. */
-export const textOf = (html: string): string =>
-  html
-    .replaceAll(/<(script|style|svg|nav)\b[^>]{0,400}>[\s\S]*?<\/\1>/g, '')
-    .replaceAll(/<\/(?:p|tr|li|h[1-6]|pre|div|table|ul|ol)>/g, '\n')
-    .replaceAll(/<\/t[dh]>/g, ' | ')
-    .replaceAll(/<li\b[^>]{0,400}>/g, '- ')
-    .replaceAll(/<[^<>]{0,2000}>/g, '')
-    .replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => CHARACTERS[name]!)
-    .replaceAll(/[ \t]+/g, ' ')
-    .replaceAll(/ ?\n[ \n]*/g, '\n')
-    .trim();
+/** A line in Markdown whose links keep their words only. */
+function withoutLinks(line: string): string {
+  const [first = '', ...others] = line.split('](');
+  return others.reduce((text, part) => {
+    const [open, close] = [text.lastIndexOf('['), part.indexOf(')')];
+    if (open === -1 || close === -1) return `${text}](${part}`;
+    return text.slice(0, open) + text.slice(open + 1) + part.slice(close + 1);
+  }, first);
+}
 
-function sectionsOf(page: string, html: string): Section[] {
-  const [main = html] = /<main[\s>][\s\S]*<\/main>/.exec(html) ?? [];
-  const marks = [...main.matchAll(HEADING)];
-  return marks.map((mark, at) => {
-    const [title = '', ...lines] = textOf(main.slice(mark.index, marks[at + 1]?.index)).split('\n');
-    return { page, anchor: mark[2] ?? '', title: title.replace(/ ?#$/, ''), text: lines.join('\n') };
-  });
+/** The sections of a page from its text in Markdown. */
+function sectionsOf(page: string, markdown: string): Section[] {
+  const sections: (Omit<Section, 'text'> & { lines: string[] })[] = [];
+  let isCode = false;
+  for (const line of markdown.split('\n')) {
+    if (FENCE.test(line)) isCode = !isCode;
+    if (!isCode && HEADING.test(line)) {
+      const title = line.replace(HEADING, '');
+      const anchor = sections.length === 0 ? '' : anchorOf(title);
+      const same = sections.filter((one) => one.anchor === anchor || one.anchor.startsWith(`${anchor}-again-`)).length;
+      sections.push({ page, title, anchor: same === 0 ? anchor : `${anchor}-again-${same}`, lines: [] });
+    } else sections.at(-1)?.lines.push(isCode ? line : withoutLinks(line));
+  }
+  return sections.map(({ lines, ...section }) => ({ ...section, text: lines.join('\n').trim() }));
 }
 
 /** Words of a question that say nothing about its subject. */
@@ -54,7 +59,7 @@ export function createDocuments({ find, pages }: Pick<Docs, 'find' | 'pages'>) {
   async function readAll(): Promise<Section[]> {
     const all: Section[] = [];
     for (const page of await pages()) {
-      const { bytes } = await find(page === '' ? '/docs' : `/docs/${page}`);
+      const { bytes } = await find(pathOf(textFileOfPage(page)));
       all.push(...sectionsOf(page, bytes.toString()));
     }
     return all;

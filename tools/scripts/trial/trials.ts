@@ -37,6 +37,10 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     file: 'tools/scripts/try-package.ts',
     about: 'npm packages: made twice with the same bytes, installed, used',
   },
+  pipeline: {
+    file: 'tools/scripts/try-pipeline.ts',
+    about: 'a release from a pipeline: the action and the include of docs/pipelines.md, as their runners run them',
+  },
   power: {
     file: 'test/device/try-power-cuts.ts',
     about:

@@ -1,5 +1,6 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { type Html, html } from '../../html.ts';
+import { anchorOf } from '../../names.ts';
 
 /** A heading of a document, for the contents of its page and for the search. */
 export interface Heading {
@@ -18,13 +19,6 @@ interface Parts {
   /** The link on the site for a link of the document; null when its target is not on the site. */
   linkTo(link: string): string | null;
 }
-
-/** The anchor that a heading gets, as on GitHub, because the documents are read there as well. */
-export const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
 
 /** The text of tokens without their marks. */
 export function plainText(tokens: readonly Token[] | undefined): string {

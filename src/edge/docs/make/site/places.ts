@@ -78,10 +78,28 @@ export const SECTIONS: readonly Section[] = [
         about: 'Let an assistant ask the service, and change something when you have agreed.',
       },
       {
+        name: 'pipelines',
+        file: 'docs/pipelines.md',
+        title: 'Release from a pipeline',
+        about: 'A job that signs, uploads, rolls out and waits, on GitHub, on GitLab and elsewhere.',
+      },
+      {
+        name: 'clients',
+        file: 'docs/clients.md',
+        title: 'Clients in Python, Java and Go',
+        about: 'A method for each operation, and the verification of webhooks.',
+      },
+      {
         name: 'signing',
         file: 'docs/signing.md',
         title: 'Sign software',
         about: 'Only software that your key has signed reaches devices.',
+      },
+      {
+        name: 'configuration-files',
+        file: 'docs/configuration-files.md',
+        title: 'Configuration as files',
+        about: 'Settings, endpoints, software and contracts in files: plan, apply, and find changes by hand.',
       },
       {
         name: 'errors',

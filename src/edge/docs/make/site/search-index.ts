@@ -1,9 +1,10 @@
 import type { ApiDocument } from '@lapel/schemas/contracts/api-document';
 import type { Token, Tokens } from 'marked';
+import { anchorOf } from '../../names.ts';
 import { SLOTS } from '../../slots.ts';
 import { operationsOf } from '../reference/operation.ts';
 import { readGuide } from './guide-page.ts';
-import { anchorOf, plainText, tokensOf } from './markdown.ts';
+import { plainText, tokensOf } from './markdown.ts';
 import { type GUIDES, pageOfTag, SECTIONS } from './places.ts';
 
 /**

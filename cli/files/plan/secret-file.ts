@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { link, mkdir, open, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Failure } from '../../show/failure.ts';
+
+/**
+ * The file for a secret that the service shows once. Beside it stands a mark from before the request until the secret is
+ * on the disk. So the next plan knows a secret that was lost when the apply was interrupted in between.
+ */
+export interface SecretFile {
+  /** As the configuration has it. */
+  name: string;
+  exists: boolean;
+  /** Whether the object was made, and the secret was lost. */
+  isLost: boolean;
+  /** Makes the mark, then asks for the secret, then writes it. Throws a Failure if the file exists. */
+  receive(ask: () => Promise<string>): Promise<void>;
+}
+
+/** Writes a file that only its owner may read, and waits for the disk. The file must not exist. */
+async function writeNew(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(text);
+  await file.sync();
+}
+
+export function openSecretFile(name: string, configuration: string): SecretFile {
+  const path = resolve(dirname(configuration), name);
+  const mark = `${path}.pending`;
+  const exists = existsSync(path);
+  return {
+    name,
+    exists,
+    isLost: !exists && existsSync(mark),
+    async receive(ask) {
+      const unfinished = `${path}.${randomUUID()}`;
+      try {
+        if (existsSync(path)) throw new Failure(`${path} exists; it is not overwritten`);
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        if (!existsSync(mark)) await writeNew(mark, 'The secret of this name is being made by lapel apply.\n');
+        const secret = await ask();
+        await writeNew(unfinished, `${secret}\n`);
+        await link(unfinished, path); // unlike a rename, this does not replace a file
+        await rm(mark, { force: true });
+      } catch (error) {
+        if (error instanceof Failure || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
+        throw new Failure(`cannot write the secret to ${path}: ${(error as Error).message}`, { cause: error });
+      } finally {
+        await rm(unfinished, { force: true }).catch(() => undefined);
+      }
+    },
+  };
+}

@@ -1,0 +1,3 @@
+module lapel
+
+go 1.19
