@@ -26,7 +26,7 @@ interface Parts {
 const PARSE_ERROR = -32_700;
 const UNREACHED = -32_000;
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
-/** What a header may hold. */
+/** The characters that a header may have. */
 const PLAIN = /^[\x20-\x7e]{1,256}$/;
 const LARGEST = 65_536;
 

@@ -25,6 +25,7 @@ interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   token?: string;
   headers?: Record<string, string>;
+  body?: string;
 }
 
 /** A service whose applications get tokens by certificate, over its own TLS, and the authorities that sign them. */
@@ -56,10 +57,11 @@ export async function startWithCertificates(t: Test) {
   function clientWith(shown?: Shown) {
     const agent = new Agent({ connect: { ca, ...shown }, connections: 1 });
     agents.push(agent);
-    async function call(path: string, { method = 'GET', token, headers }: Call = {}) {
+    async function call(path: string, { method = 'GET', token, headers, body }: Call = {}) {
       const answer = await request(`${http}${path}`, {
         method,
         dispatcher: agent,
+        ...(body !== undefined && { body }),
         headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
       });
       const text = await answer.body.text();

@@ -34,13 +34,27 @@ t.test('applications get their tokens with certificates', { skip }, async (t) =>
     const token = await holder.token('bound');
     t.match(decodeJwt(token), { sub: 'bound', cnf: { 'x5t#S256': /^[\w-]{43}$/ } });
     t.equal((await holder.call(own, { token })).status, 200);
+    const params = { name: 'access', arguments: {} };
+    const asked = await holder.call('/mcp', {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    t.match(
+      JSON.stringify(asked.body),
+      'Application bound',
+      'a tool of an assistant shows the certificate of its request',
+    );
     const thieves = { 'without a certificate': nobody, 'with another one': clientWith(successor) };
     const routes = ROUTES.filter(({ scope }) => scope !== null);
     for (const [name, thief] of Object.entries(thieves)) {
       for (const { method, path } of routes) {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, part) => (part === 'applicationId' ? 'bound' : 'x'));
         const answer = await thief.call(filled, { method, token });
-        t.match(answer, REFUSED, `${method} ${path} ${name}`);
+        // `/mcp` says the same in the form of JSON-RPC.
+        const { error = answer.body } = answer.body as { error?: object };
+        t.match({ ...answer, body: error }, REFUSED, `${method} ${path} ${name}`);
         t.match(answer.headers['www-authenticate'], /error="invalid_token"/);
       }
     }

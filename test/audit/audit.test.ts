@@ -36,7 +36,8 @@ t.test('the audit log', async (t) => {
     'every change through administration, and each read of a payload, has exactly one entry, carried out or refused',
     async (t) => {
       for (const { method, path, scope, showsSecret } of ADMIN_ROUTES) {
-        if (scope === null) continue;
+        // A message of an assistant changes nothing by itself: the requests that its tool makes have their entries.
+        if (scope === null || path === '/mcp') continue;
         const resource = filled(path);
         let status = 0;
         const made = await written(async () => {

@@ -34,7 +34,7 @@ export const ATTACKS: readonly string[] = [
   '{mark}\t|\tcol\t|\n|---|\n| injected | row |',
 ];
 
-/** What a program that shows an answer could act on: markup, links, terminals, turned or hidden text. */
+/** Signs that a program could act on when it shows an answer: markup, links, terminals, turned or hidden text. */
 const ACTIVE = /[<>`[\]]|:\/\/evil|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const DATA = /data:"(?:[^"\\\n]|\\[^\n])*"/g;
 

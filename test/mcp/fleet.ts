@@ -86,7 +86,7 @@ export async function createFleet(t: Test) {
     applicationId,
     token: member.body.token as string,
     url,
-    /** What questions name in braces. */
+    /** The objects that questions name in braces. */
     names: new Map<string, string>([
       ...ids,
       ['rollout', rolloutId],

@@ -2,7 +2,7 @@
 export interface Question {
   question: string;
   facts: readonly RegExp[];
-  /** What a person would say in more words than a question has. */
+  /** Arguments that a person would say in more words than a question has. */
   known?: Record<string, unknown>;
 }
 

@@ -33,7 +33,7 @@ export const createAdminChanges = ({
   audit: Pick<Audit, 'begin'>;
   secretReads: SecretReads;
 }): Changes<Administrator> => ({
-  // What an assistant changes is recorded as the request that its tool makes.
+  // A change by an assistant is recorded as the request that its tool makes.
   has: ({ method, path, showsSecret = false }) => (method !== 'GET' && path !== MCP_PATH) || showsSecret,
   begin({ caller, headers, ...change }) {
     const actor = actorOf(caller, headers);

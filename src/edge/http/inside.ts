@@ -9,7 +9,7 @@ export interface Via {
   tool: string;
 }
 
-/** What a call of an operation has beside its name. Path parameters are encoded here. */
+/** The parts of a call of an operation, beside its name. Path parameters are encoded here. */
 export interface InsideCall {
   params?: Record<string, string | number>;
   query?: Record<string, string | number | boolean | readonly string[] | undefined>;

@@ -233,7 +233,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     exchange.applicationId = applicationId;
     exchange.developerId = developerOf?.(caller);
     admit(exchange, caller);
-    // What an assistant changes is recorded also where the same change of a program is not.
+    // A change by an assistant is recorded also where the same change by a program is not.
     if (changes?.has(route) || context.state['via']) await beginChange(exchange, route, caller);
     if (applicationId === undefined) {
       exchange.answer = await serve(exchange, route, { raw, caller });

@@ -18,7 +18,7 @@ import { approveRollout, pauseRollout, startRollout } from './tools/steer-rollou
 import { delivery, events, webhooks } from './tools/webhooks.ts';
 import { whyNoCommand } from './tools/why-no-command.ts';
 
-/** What both listeners give to their assistants. */
+/** The parts that both listeners give to their assistants. */
 export type McpParts = Omit<Parameters<typeof createMcp>[0], 'tools' | 'instructions' | 'common' | 'same'> & {
   docs: Pick<Docs, 'find' | 'pages'>;
   /** The address of the site of the documents. */

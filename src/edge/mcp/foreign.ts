@@ -7,7 +7,7 @@ export const LONGEST = 160;
  */
 const UNSEEN =
   /\u{34f}|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]|\p{Variation_Selector}/gu;
-/** What makes HTML, code, links and pictures of a text: a program that shows the answer could fetch a picture. */
+/** Signs that make HTML, code, links and pictures of a text: a program that shows the answer could fetch a picture. */
 const MARKUP = /[<>`[\]|]|:\/\//g;
 
 const escaped = (text: string): string =>

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ownVersion } from '@lapel/schemas/base/version';
 import { DomainError } from '@lapel/schemas/contracts/errors';
-import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createCounts } from '../../runtime/counts.ts';
@@ -10,15 +8,14 @@ import type { Log } from '../../runtime/log.ts';
 import { behindBearer } from '../http/bearer.ts';
 import { CallerLeft } from '../http/inside.ts';
 import type { Answer, Input } from '../http/route.ts';
-import { CODE_OF_STATUS } from './answers.ts';
 import { data, plainName } from './foreign.ts';
 import { createOnce } from './once.ts';
 import { checkOrigin } from './origin.ts';
+import { createProtocol } from './protocol.ts';
 import { createReport } from './report.ts';
 import { createAsk, type Session, Unanswered } from './session.ts';
 import type { Property, Tool } from './tool.ts';
 
-const RELEASE = ownVersion();
 /** The most calls of tools of one caller that run at a time. */
 const AT_A_TIME = 4;
 
@@ -28,7 +25,7 @@ interface Parts {
   log: Log;
   metrics: Pick<Metrics, 'httpRefused' | 'assistantCalls'>;
   tools: readonly Tool[];
-  /** What an assistant should know before its first call. */
+  /** The text that an assistant gets before its first call. */
   instructions: string;
   /** Members of the arguments of every tool. */
   common?: Readonly<Record<string, Property>>;
@@ -42,7 +39,7 @@ interface Parts {
 
 /** The caller of a request, as its listener knows it. */
 export interface McpCaller {
-  /** Who shares the bounds: the application, or the person. */
+  /** The name of the caller for the bounds: that of the application, or of the person. */
   source: string;
   applicationId?: string;
   may(right: string): boolean;
@@ -67,24 +64,7 @@ export function createMcp(parts: Parts) {
   const { clock, ids, log, metrics, tools, instructions, common = {}, consoleUrl, timeZone, same = {} } = parts;
   const calls = createCounts();
   const once = createOnce();
-  const registered = tools.map((tool) => ({
-    tool,
-    config: {
-      title: tool.title,
-      description: tool.description,
-      inputSchema: fromJsonSchema<Given>({
-        type: 'object',
-        properties: { ...tool.properties, ...common },
-        ...(tool.required && { required: [...tool.required] }),
-      }),
-      annotations: {
-        readOnlyHint: tool.writes === undefined,
-        destructiveHint: tool.writes !== undefined,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
-    },
-  }));
+  const answer = createProtocol({ log, tools, instructions, common });
 
   function sessionOf({ input, caller }: Asked, given: Given, client: string | undefined): Session {
     const applicationId = 'applicationId' in common ? (given.applicationId ?? caller.applicationId) : undefined;
@@ -128,23 +108,6 @@ export function createMcp(parts: Parts) {
     }
   }
 
-  const handler = createMcpHandler(
-    ({ authInfo }) => {
-      const asked = authInfo?.extra?.['asked'] as Asked;
-      const server = new McpServer({ name: 'lapel', title: 'Lapel', version: RELEASE }, { instructions });
-      for (const { tool, config } of registered) {
-        server.registerTool(tool.name, config, (given: Given) =>
-          run(tool, asked, given, server.server.getClientVersion()?.name ?? asked.input.headers['user-agent']),
-        );
-      }
-      return server;
-    },
-    {
-      maxSubscriptions: 0, // the tools never change, so there is nothing to listen for
-      onerror: (error) => log.debug({ err: error }, 'a request of an assistant was refused'),
-    },
-  );
-
   return {
     /** Answers a request of an assistant. */
     async serve(input: Input, caller: McpCaller): Promise<Answer> {
@@ -155,18 +118,10 @@ export function createMcp(parts: Parts) {
         throw new DomainError('RATE_LIMITED', { values: { seconds: 1 } });
       }
       try {
-        const response = await handler.fetch(requestOf(input), {
-          parsedBody: input.body,
-          authInfo: { token: '', clientId: caller.source, scopes: [], extra: { asked: { input, caller } } },
-        });
-        const type = response.headers.get('content-type');
-        const body = await response.text();
-        const code = CODE_OF_STATUS[response.status];
-        return {
-          status: response.status,
-          ...(type !== null && { headers: { 'Content-Type': type }, body }),
-          ...(code !== undefined && { error: new DomainError(code) }),
-        };
+        const asked = { input, caller };
+        return await answer(input, (tool, given, client) =>
+          run(tool, asked, given, client ?? input.headers['user-agent']),
+        );
       } finally {
         calls.add(caller.source, -1);
       }
@@ -180,15 +135,4 @@ function checkNames({ name, properties }: Tool, given: Given, common: object): v
   if (unknown.length === 0) return;
   const names = unknown.slice(0, 5).map((one) => data(one, 40));
   throw new Unanswered(`${name} has no argument ${names.join(', ')}. It has: ${Object.keys(properties).join(', ')}.`);
-}
-
-function requestOf({ headers, baseUrl, target }: Input): Request {
-  const given = new Headers();
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value === 'string' && !name.startsWith(':')) given.set(name, value);
-  }
-  // The body was read as JSON, by the rules of this service, and the answer has the form that fits.
-  given.set('content-type', 'application/json');
-  given.set('accept', 'application/json, text/event-stream');
-  return new Request(new URL(target.path, baseUrl), { method: 'POST', headers: given });
 }

@@ -6,17 +6,17 @@ import type { Property } from './tool.ts';
 /** Microseconds within which a proposal can be confirmed. */
 const VALID_MICROS = 300_000_000;
 
-/** What a change would do, in numbers. A confirmation is refused when they are not the same any more. */
+/** The effect of a change, in numbers. A confirmation is refused when they are not the same any more. */
 export type Effect = Readonly<Record<string, number>>;
 
 /** A look at what a change would do now. */
 export interface Look {
   effect: Effect;
-  /** What the person should know before they agree, beside the numbers. */
+  /** Facts that the person should know before they agree, beside the numbers. */
   lines: readonly (string | false | null)[];
 }
 
-/** What a proposal is bound to. */
+/** The parts that a proposal is bound to. */
 interface Bound {
   tool: string;
   /** The arguments, without the proposal. */
@@ -25,7 +25,7 @@ interface Bound {
 
 interface Change<Seen extends Look> extends Bound {
   proposal: string | undefined;
-  /** What the change is, in a few words. */
+  /** The change in a few words. */
   what: string;
   look(): Promise<Seen>;
   /** Carries it out, and tells what was done. `key` is the same for each confirmation of one proposal. */
@@ -42,7 +42,7 @@ export const PROPOSAL: Property = {
  * Carries out a change in two calls. The first one changes nothing and answers a proposal; the second one has the proposal
  * and the same arguments. A proposal needs no memory: it is signed with a key that comes from the token of the caller, over
  * the tool, the application, the arguments, the effect and the end. So it is good with this token only, at every node, and
- * after a restart. Who has the token could sign one, and could call the API without one: the two steps are for assistants,
+ * after a restart. A program that has the token could sign one, and could call the API without one: the two steps are for assistants,
  * which never see the token.
  */
 export async function inTwoSteps<Seen extends Look>(

@@ -12,7 +12,7 @@ export interface Place {
 export type Report = ReturnType<typeof createReport>;
 
 /**
- * Gathers the lines of an answer up to its budget. What every reader needs comes first: `say` writes lines which are cut
+ * Gathers the lines of an answer up to its budget. The facts that every reader needs come first: `say` writes lines which are cut
  * only if the budget is used up, `row` says whether a row still had room.
  */
 export function createReport(budget = BUDGET - FOR_CURSOR) {

@@ -11,7 +11,8 @@ export const RULES: readonly Rule[] = [
   { pattern: /(?:^|[.:;] )Who (?!is\b[^.]*\?)[a-z]+ [^?]*$/, say: 'name the person: a caller who ..., the operator' },
   {
     pattern:
-      /(?:^|[.;] )What (?!is|are|do|does|did|to|if|happens|was|were|it|you|else|can|will|would|for|about|and)[a-z]+/,
+      // A question may ask what failed.
+      /(?:^|[.;] )What (?![^.;]*\?)(?!is|are|do|does|did|to|if|happens|was|were|it|you|else|can|will|would|for|about|and)[a-z]+/,
     say: 'the noun of the field in place of "what ..."',
   },
   { pattern: /\bwhat of\b/i, say: 'the noun of the field in place of "what of ..."' },

@@ -45,7 +45,7 @@ export const webhooks = tool<{ state?: string; applicationId?: string; status?: 
       const [failed] = page.rows.filter(({ attempts, lastError }) => attempts > 0 && lastError !== null);
       if (failed) {
         const params = { applicationId: failed.applicationId, deliveryId: failed.deliveryId };
-        report.say(`What the receiver answered to ${failed.deliveryId}:`);
+        report.say(`Answers of the receiver to ${failed.deliveryId}:`);
         showAttempts(await session.ask<Detail>('readDelivery', { params }), report, 3);
       }
       if (page.rows.length === 0) report.say('No delivery is listed.');

@@ -7,7 +7,7 @@ import { hostOf } from './webhooks.ts';
 type Access = SchemaTypes['rest/own-access'];
 type Rollouts = SchemaTypes['common/rollout-row-list'];
 
-/** What ends within so many days is said. */
+/** A token that ends within this time is said. */
 const SOON_MICROS = 30 * 86_400_000_000;
 
 const soon = (at: string, now: number): boolean => Date.parse(at) * 1000 - now < SOON_MICROS;

@@ -91,7 +91,7 @@ export function showRollout(rollout: Rollout, console: string, report: Report): 
   for (const { state, code: name, devices, examples } of rollout.errors.slice(0, 12)) {
     report.row(`- ${devices} ${state} with ${code(name)}, such as ${examples.join(' ')}`);
   }
-  report.say(rollout.history.length > 0 && 'What happened, the newest first:');
+  report.say(rollout.history.length > 0 && 'History, the newest first:');
   for (const { at, event, stage, by, person, reason } of rollout.history.slice(0, 20)) {
     const why = reason === null ? '' : `, ${data(reason, 60)}`;
     const who = person === null ? by : `${by} (${data(person, 60)})`;

@@ -28,7 +28,7 @@ const rowOf =
       .filter(Boolean)
       .join(', ');
 
-/** What the receiver answered to the attempts of a delivery. */
+/** The answers of the receiver to the attempts of a delivery. */
 export function showAttempts({ failedAttempts }: Pick<Detail, 'failedAttempts'>, report: Report, most = 8): void {
   for (const { attempt, at, statusCode, error, durationMs, answer } of failedAttempts.slice(0, most)) {
     const said = answer === null ? '' : `, the receiver answered ${data(answer, 240)}`;
@@ -81,7 +81,7 @@ export const webhooks = tool<{ status?: string; setting?: string; since?: string
     const [newest] = failing;
     if (newest) {
       const params = { deliveryId: newest.deliveryId };
-      report.say(`What the receiver answered to ${newest.deliveryId}:`);
+      report.say(`Answers of the receiver to ${newest.deliveryId}:`);
       showAttempts(await session.ask<Detail>('readDelivery', { params }), report, 3);
     }
     for (const row of failing) if (!report.row(rowOf(zone)(row))) break;
