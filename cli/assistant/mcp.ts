@@ -45,7 +45,11 @@ and the command goes on; it ends when its input ends. docs/assistants.md has the
   async run(given, terminal) {
     const { baseUrl, authorization } = await openService(given, terminal);
     const userAgent = `${COMMAND_LINE}/${ownVersion()}`;
-    const exchange = createExchange({ url: new URL(`${baseUrl.replace(/\/+$/, '')}/mcp`), authorization, userAgent });
+    const exchange = createExchange({
+      url: new URL('mcp', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`),
+      authorization,
+      userAgent,
+    });
     const onTheirWay = new Set<Promise<void>>();
 
     async function pass(line: string): Promise<void> {

@@ -96,11 +96,14 @@ function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[
 }
 
 function targetOf(path: string, { params = {}, query = {} }: InsideCall): string {
-  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const segments = path.split('/').map((segment) => {
+    if (!segment.startsWith('{')) return segment;
+    const name = segment.slice(1, -1);
     const value = params[name];
     if (value === undefined) throw new Error(`the path parameter ${name} is missing`);
     return encodeURIComponent(String(value));
   });
+  const place = segments.join('/');
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;

@@ -10,7 +10,11 @@ export interface Page<Row> {
   next: string | undefined;
 }
 
-const NEXT = /<([^<>]{1,4096})>; rel="next"/;
+const NEXT = '>; rel="next"';
+
+/** The target of the next page in a `Link` header of this service. */
+const nextOf = (link = ''): string | undefined =>
+  link.startsWith('<') && link.endsWith(NEXT) ? link.slice(1, -NEXT.length) : undefined;
 
 /** Reads the page of a list that a cursor names; `list` is the member of the answer that has the rows. */
 export async function readPage<Row>(
@@ -21,7 +25,7 @@ export async function readPage<Row>(
   const place = session.placeOf(cursor);
   const answer = await session.call(operation, { ...call, query: { ...call.query, after: place.after } });
   if (answer.status >= 400) throw session.refused(answer);
-  const target = NEXT.exec(answer.headers['link'] ?? '')?.[1];
+  const target = nextOf(answer.headers['link']);
   const next = target === undefined ? undefined : URL.parse(target, 'http://here')?.searchParams.get('after');
   return { rows: (answer.body as Record<string, Row[]>)[list] ?? [], place, next: next ?? undefined };
 }
