@@ -15,7 +15,7 @@ for (const legacy of [false, true]) {
     t.ok(tools.some(({ name }) => name === 'find_devices'));
     const { text, isError } = await assistant.call('find_devices', { connected: true });
     t.notOk(isError, text);
-    t.match(text, '1 devices match, 1 of them connected now.');
+    t.match(text, 'Activated devices that match: 1, connected of them now: 1.');
     t.match(text, device.deviceId);
   });
 }

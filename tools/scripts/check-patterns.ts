@@ -8,7 +8,6 @@ import { allPatterns, type Pattern } from './patterns.ts';
 const OWN_TEXTS: Record<string, string> = {
   'src/platform/entrance/revoked.ts': 'the file of revoked certificates',
   'cli/admin/admin-commands.ts': 'paths of its own table',
-  'cli/assistant/mcp.ts': 'the address of the service that it is given',
   'cli/line/completion.ts': 'the script that it makes',
   'cli/line/command-line.ts': 'what is typed at it',
   'client/fill-path.ts': 'paths of its own table',
@@ -23,9 +22,7 @@ const OWN_TEXTS: Record<string, string> = {
   'src/platform/database/sqlite/check-pieces.ts': 'statements of the service',
   'src/edge/docs/html.ts': 'documents of the service',
   'schemas/contracts/errors.ts': 'sentences of its own table',
-  'src/edge/http/inside.ts': 'paths of the route tables',
   'src/edge/http/router.ts': 'paths of the route tables',
-  'src/edge/mcp/pages.ts': 'links to pages, which the service itself has made',
 };
 
 /** Files that refuse long texts before they match them, with the longest text that they match. */

@@ -11,6 +11,10 @@ export function time(text: string | null | undefined, zone = 'local time of the 
   return text.endsWith('Z') ? `${text.slice(0, 19)}Z` : `${text.slice(0, 19)} ${zone}`;
 }
 
+/** When a device was last seen. */
+export const seen = (text: string | null | undefined, zone?: string): string =>
+  text == null ? 'never seen' : `last seen ${time(text, zone)}`;
+
 /** Reads a begin or an end: a moment in UTC, or a time back from now, such as 24h or 7d. */
 export function momentOf(text: string | undefined, now: number, name = 'since'): string | undefined {
   if (text === undefined) return undefined;

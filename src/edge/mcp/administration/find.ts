@@ -1,7 +1,7 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import { readPage, showRows } from '../pages.ts';
-import { momentOf, time } from '../times.ts';
+import { momentOf, seen, time } from '../times.ts';
 import { CURSOR, DEVICE, SINCE, TEXT, tool, UNTIL } from '../tool.ts';
 import { entryLine } from '../tools/changes.ts';
 import { commandLine } from '../tools/command-words.ts';
@@ -59,7 +59,7 @@ export const device = tool<{ deviceId: string; since?: string; cursor?: string }
         `It reported ${time(status.reportedAt)}: ${status.fields.slice(0, 12).map(fieldWords).join(', ') || 'nothing yet'}.`,
         link.connected
           ? `Connected since ${time(link.since)} from ${data(link.address, 45)} by ${link.transport ?? 'unknown'}.`
-          : `Not connected; last seen ${time(link.lastSeenAt)}.`,
+          : `Not connected; ${seen(link.lastSeenAt)}.`,
         link.withoutCommandsSince !== null && `It hears no commands since ${time(link.withoutCommandsSince)}.`,
         `Console: ${session.link('devices', deviceId)}`,
         'Its story, the newest first:',

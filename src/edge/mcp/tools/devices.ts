@@ -1,6 +1,6 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
-import { time } from '../times.ts';
+import { seen, time } from '../times.ts';
 import { DEVICE, tool } from '../tool.ts';
 
 const MIB = 1024 ** 2;
@@ -20,7 +20,7 @@ export const device = tool<{ deviceId: string }>({
     const tags = await session.ask<SchemaTypes['common/tags']>('readTags', { params });
     const { notes } = await session.ask<SchemaTypes['common/device-note-list']>('listDeviceNotes', { params });
     report.say(
-      `Device ${deviceId} is ${status.connected ? 'connected' : 'offline'}; last seen ${time(status.lastSeenAt, zone)}.`,
+      `Device ${deviceId} is ${status.connected ? 'connected' : 'offline'}; ${seen(status.lastSeenAt, zone)}.`,
       `Firmware ${data(status.firmwareVersion, 60)}, management client ${data(status.managementClientVersion, 60)}, language ${data(status.lang, 40)}; reported ${time(status.reportedAt, zone)}.`,
       battery && `Battery ${battery.level}%, ${battery.charging ? 'charging' : 'not charging'}.`,
       storage && `Storage: ${Math.floor(storage.free / MIB)} MiB free of ${Math.floor(storage.total / MIB)} MiB.`,

@@ -1,7 +1,7 @@
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import { readPage, showRows } from '../pages.ts';
-import { time } from '../times.ts';
+import { seen } from '../times.ts';
 import { CURSOR, TEXT, tool } from '../tool.ts';
 
 type Row = SchemaTypes['common/device-row-list']['devices'][number];
@@ -40,11 +40,11 @@ const COUNTED = [
 const row = ({ deviceId, connected, lastSeenAt, firmware, battery, unfinished, activation, tags }: Row): string =>
   [
     deviceId,
-    connected ? 'connected' : `away since ${time(lastSeenAt)}`,
+    connected ? 'connected' : `offline, ${seen(lastSeenAt)}`,
     activation !== 'activated' && activation,
     firmware !== null && `firmware ${data(firmware, 40)}`,
     battery !== null && `battery ${battery}%`,
-    unfinished > 0 && `${unfinished} unfinished commands`,
+    unfinished > 0 && `unfinished commands: ${unfinished}`,
     ...Object.entries(tags)
       .slice(0, 6)
       .map(([key, value]) => `tag ${data(`${key}=${value}`, 60)}`),
@@ -103,7 +103,7 @@ export const findDevices = tool<Given>({
           .map(({ version, devices: of }) => `${data(version, 40)} ${of}`)
           .join(', ');
       report.say(
-        `${estimate ? 'about ' : ''}${matching} devices match, ${online} of them connected now.`,
+        `Activated devices that match: ${estimate ? 'about ' : ''}${matching}, connected of them now: ${online}.`,
         matching > 0 && `By firmware version: ${counts(firmwareVersions)}.`,
         versions && matching > 0 && `By version of ${data(given.package, 80)}: ${counts(versions)}.`,
       );

@@ -55,7 +55,7 @@ export const health = tool<object>({
     const { devices, commands } = fleet;
     report.say(
       `${fleet.estimate ? 'About ' : ''}${devices.activated} activated devices, ${devices.connected} of them connected, at ${time(fleet.at)}.`,
-      `${commands.waiting} commands wait; ${commands.failed} failed since ${time(commands.failedSince)}.`,
+      `Commands that wait: ${commands.waiting}; failed since ${time(commands.failedSince)}: ${commands.failed}.`,
       given.deliveries.length > 0 && `Webhooks were given up (exhausted): ${given.total ?? 'some'}.`,
     );
     const failing = endpoints.filter(({ failingSince, enabled }) => failingSince !== null || !enabled);

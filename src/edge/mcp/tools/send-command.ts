@@ -2,7 +2,7 @@ import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import { inTwoSteps, PROPOSAL } from '../proposal.ts';
 import { Unanswered } from '../session.ts';
-import { time } from '../times.ts';
+import { seen } from '../times.ts';
 import { DEVICE, TEXT, tool } from '../tool.ts';
 
 interface Given {
@@ -77,7 +77,7 @@ export const sendCommand = tool<Given>({
           lines: [
             status.connected
               ? 'The device is connected: it gets the command at once.'
-              : `The device is offline, last seen ${time(status.lastSeenAt, session.zone)}: the command waits until it connects.`,
+              : `The device is offline, ${seen(status.lastSeenAt, session.zone)}: the command waits until it connects.`,
           ],
         };
       },

@@ -2,7 +2,7 @@ import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import type { Report } from '../report.ts';
 import type { Session } from '../session.ts';
-import { time } from '../times.ts';
+import { seen, time } from '../times.ts';
 import { DEVICE, tool } from '../tool.ts';
 import { code, commandLine } from './command-words.ts';
 
@@ -32,8 +32,8 @@ async function ofDevice(session: Session, deviceId: string, report: Report): Pro
     row.activation === 'activating' &&
       'Reason: the activation of the device has not ended: it has not answered it yet.',
     !row.connected &&
-      `Reason: the device is offline. It was last seen ${time(row.lastSeenAt)}. Its commands wait, and are published when it connects.`,
-    row.connected && `The device is connected; last seen ${time(row.lastSeenAt)}.`,
+      `Reason: the device is offline. It was ${seen(row.lastSeenAt)}. Its commands wait, and are published when it connects.`,
+    row.connected && `The device is connected; ${seen(row.lastSeenAt)}.`,
     row.battery !== null && row.battery < 15 && `Its battery was last at ${row.battery}%.`,
     `Console: ${session.link('devices', deviceId)}`,
   );
