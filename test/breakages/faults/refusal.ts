@@ -9,8 +9,8 @@ export const REFUSAL: readonly Breakage[] = [
     patches: [
       {
         file: 'edge/api/authorize.ts',
-        search: 'if (!scopes.has(scope)) throw',
-        replacement: 'if (scopes.size === 0) throw',
+        search: '!scopes.has(scope)) throw',
+        replacement: 'scopes.size === 0) throw',
       },
     ],
     play: 'everyday',

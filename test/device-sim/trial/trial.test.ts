@@ -232,8 +232,12 @@ for (const [flaw, order, gaps] of [
 }
 
 t.test('a receiver that takes one at a time is too slow for a burst', async (t) => {
+  t.setTimeout(300_000);
   const receiver = await startOwnReceiver(t, key, 'takes-one-at-a-time');
-  const broken = brokenOf((await runSelf(receiver.url)).verdicts).map(({ text }) => text);
+  let record = await runSelf(receiver.url);
+  // A busy machine may send no burst, which is told; then it is played again.
+  while (record.notRun.length > withoutLoad(record.notRun).length) record = await runSelf(receiver.url);
+  const broken = brokenOf(record.verdicts).map(({ text }) => text);
   t.ok(broken.includes('burst: 2xx within 15 s'), broken.join());
 });
 
