@@ -54,15 +54,16 @@ t.test('a dry run of a retry does not count a device that a newer rollout has co
 t.test('a dry run of a revert says what it would be, and makes nothing', async (t) => {
   const all = await startRollouts(t, 3);
   const { tenant, devices, act, read, commands, answer, start, world } = all;
+  let rolloutId = '';
   for (const [lang, some] of [
     ['de', devices.slice(1)],
     ['fr', devices],
   ] as const) {
-    await start({ parameters: { lang }, devices: { devices: some.map(({ deviceId }) => deviceId) } });
+    world.clock.advance(1_000);
+    rolloutId = await start({ parameters: { lang }, devices: { devices: some.map(({ deviceId }) => deviceId) } });
     for (const [deviceId, command] of await commands()) await answer(deviceId, command);
   }
   const list = async () => (await tenant.api.get(`${tenant.path}/rollouts`)).body.rollouts;
-  const [{ rolloutId }] = await list();
   const before = await read(rolloutId);
   const rows = await list();
   const found = await act(rolloutId, 'revert', { dryRun: true, stages: [{ count: 1 }] });

@@ -1,5 +1,4 @@
-import { API } from '../documented-operations.ts';
-import { clientOperations, type Operation, shapeOf } from './operations.ts';
+import { clientOperations, type Operation, SCOPES, shapeOf } from './operations.ts';
 import { typesOf } from './types.ts';
 
 const exported = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
@@ -88,14 +87,13 @@ export async function goFiles(): Promise<Map<string, string>> {
     ].join('\n');
   }
 
-  const scopes = [...new Set(API.routes.flatMap(({ scope }) => (scope === null ? [] : [scope])))].join(' ');
   const head = '// Code generated from the OpenAPI document of Lapel. DO NOT EDIT.\n';
   const operations = `${head}
 package lapel
 
 import "context"
 
-const allScopes = "${scopes}"
+const allScopes = "${SCOPES}"
 
 ${clientOperations().map(methodsOf).join('\n')}`;
   // A member of any type that was not given is left out, and is not null.

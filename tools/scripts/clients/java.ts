@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { API } from '../documented-operations.ts';
 import { ROOT } from '../release/lockfile.ts';
-import { clientOperations, type Operation, shapeOf } from './operations.ts';
+import { clientOperations, type Operation, SCOPES, shapeOf } from './operations.ts';
 import { typesOf } from './types.ts';
 
 /** Parts of the library for devices that the client has as well. */
@@ -65,7 +64,6 @@ export async function javaFiles(): Promise<Map<string, string>> {
     ].join('\n');
   }
 
-  const scopes = [...new Set(API.routes.flatMap(({ scope }) => (scope === null ? [] : [scope])))].join(' ');
   const client = `// Generated from the OpenAPI document of Lapel.
 package lapel.client;
 
@@ -92,7 +90,7 @@ public final class LapelClient {
     }
 
     public LapelClient(HttpClient http, String baseUrl, String applicationId, String secret) {
-        transport = new Transport(http, baseUrl, applicationId, secret, "${scopes}");
+        transport = new Transport(http, baseUrl, applicationId, secret, "${SCOPES}");
     }
 
 ${clientOperations().map(methodsOf).join('\n')}}

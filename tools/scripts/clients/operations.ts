@@ -40,33 +40,37 @@ export const schemaOf = (name: string): Schema =>
 
 const nameOf = (reference: string): string => reference.replace(/^\.\/(.+)\.json$/, '$1');
 
-/** All operations of the API that need a token, except streams, which are read by a connection that stays open. */
+/** The routes that need a token, except streams, which are read by a connection that stays open. */
+const served = operationsOf(API).filter((one) => !isStream(one));
+
+/** The scopes of all operations, as a request for a token names them. */
+export const SCOPES = [...new Set(served.map(({ route }) => route.scope))].join(' ');
+
+/** All operations of a client. */
 export const clientOperations = (): Operation[] =>
-  operationsOf(API)
-    .filter((one) => !isStream(one))
-    .map(({ route, documented }) => {
-      const has = (name: string): boolean =>
-        documented.parameters?.some(({ $ref }) => new RegExp(`/${name}$`).test($ref ?? '')) ?? false;
-      const answer = answerOf(documented);
-      const hasLink = documented.responses['200']?.headers?.['Link'] !== undefined;
-      return {
-        name: route.name,
-        summary: documented.summary,
-        method: route.method,
-        path: route.path,
-        params: [...route.path.matchAll(/\{(\w+)\}/g)]
-          .map(([, name = '']) => ({ name, isNumber: NUMBERS.has(name) }))
-          .filter(({ name }) => name !== 'applicationId'),
-        body: route.body,
-        bodyOptional: route.bodyOptional ?? false,
-        query: route.query,
-        answer: answer === undefined ? undefined : nameOf(answer),
-        ifMatch: has('If(Match|Verdict)'),
-        repeatable: has('IdempotencyKey'),
-        // A `Link` without pages names the documents of a deprecation.
-        isPaged: hasLink && route.query !== undefined && schemaOf(route.query).properties?.['limit'] !== undefined,
-      };
-    });
+  served.map(({ route, documented }) => {
+    const has = (name: string): boolean =>
+      documented.parameters?.some(({ $ref }) => new RegExp(`/${name}$`).test($ref ?? '')) ?? false;
+    const answer = answerOf(documented);
+    const hasLink = documented.responses['200']?.headers?.['Link'] !== undefined;
+    return {
+      name: route.name,
+      summary: documented.summary,
+      method: route.method,
+      path: route.path,
+      params: [...route.path.matchAll(/\{(\w+)\}/g)]
+        .map(([, name = '']) => ({ name, isNumber: NUMBERS.has(name) }))
+        .filter(({ name }) => name !== 'applicationId'),
+      body: route.body,
+      bodyOptional: route.bodyOptional ?? false,
+      query: route.query,
+      answer: answer === undefined ? undefined : nameOf(answer),
+      ifMatch: has('If(Match|Verdict)'),
+      repeatable: has('IdempotencyKey'),
+      // A `Link` without pages names the documents of a deprecation.
+      isPaged: hasLink && route.query !== undefined && schemaOf(route.query).properties?.['limit'] !== undefined,
+    };
+  });
 
 /** The shape of a schema in a client: an object with members, a list of such objects, or any JSON. */
 export function shapeOf(name: string): { kind: 'object' | 'list'; schema: string } | { kind: 'any' } {

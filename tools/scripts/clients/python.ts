@@ -1,5 +1,4 @@
-import { API } from '../documented-operations.ts';
-import { clientOperations, type Operation, shapeOf } from './operations.ts';
+import { clientOperations, type Operation, SCOPES, shapeOf } from './operations.ts';
 import { typesOf } from './types.ts';
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -70,7 +69,6 @@ export async function pythonFiles(): Promise<Map<string, string>> {
     ].join('\n');
   }
 
-  const scopes = [...new Set(API.routes.flatMap(({ scope }) => (scope === null ? [] : [scope])))].join(' ');
   const client = `# Generated from the OpenAPI document of Lapel.
 """A method for each operation of the API of applications."""
 
@@ -79,7 +77,7 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple, Union
 from . import types
 from .transport import Answer, Transport
 
-_SCOPE = "${scopes}"
+_SCOPE = "${SCOPES}"
 
 
 class LapelClient:
