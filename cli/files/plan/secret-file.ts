@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Failure } from '../../show/failure.ts';
@@ -25,22 +25,27 @@ async function writeNew(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
+/** Whether the name is taken, also by a symbolic link that leads nowhere: nothing can be written there. */
+const isTaken = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
 export function openSecretFile(name: string, configuration: string): SecretFile {
   const path = resolve(dirname(configuration), name);
   const mark = `${path}.pending`;
-  const exists = existsSync(path);
+  const exists = isTaken(path);
   return {
     name,
     exists,
-    isLost: !exists && existsSync(mark),
+    isLost: !exists && isTaken(mark),
     async receive(ask) {
       const unfinished = `${path}.${randomUUID()}`;
       try {
-        if (existsSync(path)) throw new Failure(`${path} exists; it is not overwritten`);
+        if (isTaken(path)) throw new Failure(`${path} exists; it is not overwritten`);
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        if (!existsSync(mark)) await writeNew(mark, 'The secret of this name is being made by lapel apply.\n');
+        if (!isTaken(mark)) await writeNew(mark, 'The secret of this name is being made by lapel apply.\n');
+        await using file = await open(unfinished, 'wx', 0o600); // before it is asked for: a name can be too long
         const secret = await ask();
-        await writeNew(unfinished, `${secret}\n`);
+        await file.writeFile(`${secret}\n`);
+        await file.sync();
         await link(unfinished, path); // unlike a rename, this does not replace a file
         await rm(mark, { force: true });
       } catch (error) {

@@ -44,8 +44,10 @@ async function namesIn(path: string): Promise<string[]> {
 
 async function textOf(path: string): Promise<string> {
   try {
-    const { size } = await stat(path);
-    if (size > LARGEST) throw new Failure(`${path}: has more than ${LARGEST} bytes`);
+    const stats = await stat(path);
+    // A pipe or a device may have no end, and a read that waits for one cannot be interrupted.
+    if (!stats.isFile()) throw new Failure(`${path}: cannot be read: it is not a file`);
+    if (stats.size > LARGEST) throw new Failure(`${path}: has more than ${LARGEST} bytes`);
     return await readBytes(path, 'utf8');
   } catch (error) {
     // One file that cannot be read ends the command: without its objects the rest would be another configuration.
