@@ -107,8 +107,11 @@ export function createExchange({ url, authorization, userAgent, fetch = globalTh
       return await ask(line, message);
     } catch (error) {
       const { cause, message: what } = error as Error;
-      const isRefused = error instanceof Failure && error.refusal !== undefined; // as a secret that was replaced
-      const problem = isRefused ? `the account was refused: ${what}` : `the service at ${url.origin} was not reached: ${cause instanceof Error ? cause.message : what}`;
+      const status = error instanceof Failure ? error.refusal?.status : undefined;
+      const isRefused = status === 401 || status === 403; // as for a secret that was replaced
+      const problem = isRefused
+        ? `the account was refused: ${what}`
+        : `the service at ${url.origin} was not reached: ${cause instanceof Error ? cause.message : what}`;
       return { lines: message.id === undefined ? [] : [errorLine(message.id, UNREACHED, problem)], problem };
     }
   };

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSecretFile } from '@lapel/cli/files/plan/secret-file';
+import { Failure } from '@lapel/cli/show/failure';
 import t from 'tap';
 
 t.test('a secret that could not be written is not asked for', async (t) => {
@@ -21,4 +22,28 @@ t.test('a secret that could not be written is not asked for', async (t) => {
 
   await openSecretFile('secret', configuration).receive(() => Promise.resolve('text'));
   t.equal(readFileSync(join(folder, 'secret'), 'utf8'), 'text\n');
+});
+
+t.test('a refused request leaves no mark of a lost secret, and one without an answer does', async (t) => {
+  const folder = t.testdir();
+  const file = () => openSecretFile('secret', join(folder, 'a.yaml'));
+  const refusal = { status: 409, code: null, reason: 'too many', details: [], requestId: null };
+  const refuse = () => Promise.reject(new Failure('refused', { refusal }));
+  await t.rejects(file().receive(refuse), /refused/);
+  t.equal(file().isLost, false, 'nothing was made');
+  await t.rejects(
+    file().receive(() => Promise.reject(new Failure('cut'))),
+    /cut/,
+  );
+  t.equal(file().isLost, true);
+  await t.rejects(file().receive(refuse), /refused/);
+  t.equal(file().isLost, true, 'the secret of before is lost all the same');
+});
+
+t.test('what a killed apply has left beside the file goes away with the next one', async (t) => {
+  const folder = t.testdir();
+  writeFileSync(join(folder, 'secret.4cb8cc0d-1683-4eb3-95a6-0a0ee158b93c'), '');
+  writeFileSync(join(folder, 'secret.mine'), '');
+  await openSecretFile('secret', join(folder, 'a.yaml')).receive(() => Promise.resolve('text'));
+  t.same(readdirSync(folder).sort(), ['secret', 'secret.mine']);
 });
