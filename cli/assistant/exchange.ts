@@ -1,3 +1,5 @@
+import { Failure } from '../show/failure.ts';
+
 /** The answer of the service to a message, as lines for the assistant; none for a notification. */
 export interface Exchanged {
   lines: string[];
@@ -105,7 +107,11 @@ export function createExchange({ url, authorization, userAgent, fetch = globalTh
       return await ask(line, message);
     } catch (error) {
       const { cause, message: what } = error as Error;
-      const problem = `the service at ${url.origin} was not reached: ${cause instanceof Error ? cause.message : what}`;
+      const status = error instanceof Failure ? error.refusal?.status : undefined;
+      const isRefused = status === 401 || status === 403; // as for a secret that was replaced
+      const problem = isRefused
+        ? `the account was refused: ${what}`
+        : `the service at ${url.origin} was not reached: ${cause instanceof Error ? cause.message : what}`;
       return { lines: message.id === undefined ? [] : [errorLine(message.id, UNREACHED, problem)], problem };
     }
   };

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { editorSchemaText } from '@lapel/cli/files/export/editor-schema';
 import { loadContracts } from '@lapel/schemas/contracts/contracts';
@@ -98,6 +98,9 @@ t.test('a fault is named with its file, line and field, and nothing is changed',
     stand.write({ 'a.yaml/x': '' });
     t.match(await lapel(`plan -f ${folder}`), { code: 1, stderr: /a\.yaml: cannot be read/ });
     rmSync(join(folder, 'a.yaml'), { recursive: true });
+    symlinkSync('/dev/zero', join(folder, 'a.yaml'));
+    t.match(await lapel(`plan -f ${folder}`), { code: 1, stderr: /a\.yaml: cannot be read: it is not a file/ });
+    rmSync(join(folder, 'a.yaml'));
     t.match(await lapel('plan -f /nonexistent'), {
       code: 1,
       stderr: /there is no \/nonexistent\n {2}lapel export writes/,

@@ -71,3 +71,15 @@ t.test('a wrong token is an answer, with the id of the message', async (t) => {
   t.equal(code, 0);
   t.match(JSON.parse(stdout), { id: 7, error: { data: { code: 'ADMIN_TOKEN_INVALID' } } });
 });
+
+t.test('a secret that was refused is told as such, and not as a service that is away', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const env = {
+    LAPEL_URL: world.service.addresses.http,
+    LAPEL_APPLICATION: tenant.applicationId,
+    LAPEL_APPLICATION_SECRET: 'the secret of last year',
+  };
+  const { stdout } = await run(['mcp'], { env, input: line({ id: 1, method: 'tools/list' }) });
+  t.match(JSON.parse(stdout), { id: 1, error: { message: /^the account was refused: .*wrong secret/ } });
+});

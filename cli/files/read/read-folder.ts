@@ -42,10 +42,12 @@ async function namesIn(path: string): Promise<string[]> {
   return found.map((name) => join(path, name));
 }
 
-async function textOf(path: string): Promise<string> {
+async function textOf(path: string, { isNamed }: { isNamed: boolean }): Promise<string> {
   try {
-    const { size } = await stat(path);
-    if (size > LARGEST) throw new Failure(`${path}: has more than ${LARGEST} bytes`);
+    const stats = await stat(path);
+    // A pipe or a device may have no end, and a read that waits for one cannot be interrupted: only -f may name a pipe.
+    if (!stats.isFile() && !(isNamed && stats.isFIFO())) throw new Failure(`${path}: cannot be read: it is not a file`);
+    if (stats.size > LARGEST) throw new Failure(`${path}: has more than ${LARGEST} bytes`);
     return await readBytes(path, 'utf8');
   } catch (error) {
     // One file that cannot be read ends the command: without its objects the rest would be another configuration.
@@ -58,7 +60,7 @@ async function textOf(path: string): Promise<string> {
 export async function readFolder(path: string, env: Readonly<Record<string, string | undefined>>): Promise<ReadFolder> {
   const references = createReferences(env);
   const files: { name: string; text: string }[] = [];
-  for (const name of await namesIn(path)) files.push({ name, text: await textOf(name) });
+  for (const name of await namesIn(path)) files.push({ name, text: await textOf(name, { isNamed: name === path }) });
   const read = files.map(({ name, text }) => readFile({ name, path: name, text }, references));
   const faults = read.flatMap((one) => (Array.isArray(one) ? one : []));
   if (faults.length > 0) throw refused(faults, references);
