@@ -120,7 +120,7 @@ t.test('the documents in a browser', { skip }, async (t) => {
       ['startRollout', '/docs/api-rollouts#startRollout'],
       ['recordingSaved', '/docs/events#recordingSaved'],
       ['LAPEL_RESERVED_PACKAGE_PREFIX', '/docs/reference#advanced-settings'],
-      ['windows of a rollout in time zones', '/docs/rollouts#windows-and-time-zones'],
+      ['in which zone is the window of a rollout?', '/docs/rollouts#windows-and-time-zones'],
       ['idempotency key', '/docs/idempotency'],
       ['IDEMPOTENCY_KEY_REUSED', '/docs/errors#IDEMPOTENCY_KEY_REUSED'],
       ['how long are transactions kept?', '/docs/application-developers#how-long-things-are-kept'],

@@ -15,7 +15,7 @@ type Entry = readonly [title: string, page: string, address: string, text: strin
 
 // Among places that fit equally well, the one with the higher rank comes first. Sections of documents have the rank of
 // their part of the site.
-const RANK = { wholeDocument: 9, reference: 10, row: 0 };
+const RANK = { wholeDocument: 10, reference: 10, row: 0 };
 
 const textOf = (token: Token): string => {
   const { type, tokens, items, header, rows, text } = token as Tokens.Generic;
