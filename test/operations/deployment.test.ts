@@ -109,12 +109,22 @@ t.test('the manifests for Kubernetes follow its schemas, know their parts, and h
   t.notOk(isValid({ ...(service?.toJS() as object), spce: {} }), 'a wrong name is found');
 });
 
-t.test('every variable in the files of the deployment is a setting', async (t) => {
+const variablesIn = (text: string): string[] => [...text.matchAll(/\bLAPEL_\w+/g)].map(([name]) => name);
+
+/** The variables that the command line reads. */
+const ofCommand = new Set(
+  readdirSync(join(ROOT, 'cli'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => variablesIn(read(join('cli', path)))),
+);
+
+t.test('every variable in the files of the deployment is a setting, or one of the command line', async (t) => {
   const files = readdirSync(join(ROOT, 'deploy'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
   for (const path of [...files, 'Dockerfile', 'compose.yaml', 'compose.cluster.yaml', 'bin/ready.mjs']) {
-    const unknown = [...read(path).matchAll(/\bLAPEL_\w+/g)].map(([name]) => name).filter((name) => !NAMES.has(name));
+    const isPipeline = /^deploy\/(?:github-action|gitlab)\//.test(path);
+    const unknown = variablesIn(read(path)).filter((name) => !(isPipeline ? ofCommand : NAMES).has(name));
     t.same(unknown, path.startsWith('deploy/kubernetes/') ? ['LAPEL_PORT'] : [], path);
   }
   readConfig({ env: IMAGE });
