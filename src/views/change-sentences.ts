@@ -151,7 +151,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 
 export type SaidEntry = Pick<
   AuditEntry,
-  'action' | 'resource' | 'status' | 'actorKind' | 'actorName' | 'personName'
+  'action' | 'resource' | 'status' | 'actorKind' | 'actorName' | 'personName' | 'details'
 > & { displayName: string | null; objects: readonly NamedObject[] };
 
 /** The author in words. */
@@ -200,6 +200,9 @@ function filled(rest: string, template: string, { resource, objects }: SaidEntry
   return words.replace(/ {2,}/g, ' ').trim();
 }
 
+/** Whether the request was a dry run, which has changed nothing. */
+const isDry = ({ details }: SaidEntry): boolean => (details as { dryRun?: unknown } | null)?.dryRun === true;
+
 /** Says in a sentence who did what: `Ada distributed com.example.camera 1.1.0`. */
 export function sentenceOf(entry: SaidEntry, who = authorOf(entry)): string {
   const { action, status } = entry;
@@ -212,6 +215,7 @@ export function sentenceOf(entry: SaidEntry, who = authorOf(entry)): string {
   if (!said) return `${who}: ${action}`;
   const [verb, past, rest] = said;
   const words = filled(rest, event, entry);
-  if (status === null || status < 400) return `${who} ${past} ${words}`;
+  if (status === null || status < 400)
+    return isDry(entry) ? `${who} asked what it would do to ${verb} ${words}` : `${who} ${past} ${words}`;
   return `${who} tried to ${verb} ${words}, and was refused`;
 }

@@ -40,6 +40,7 @@ const ENTRY: SaidEntry = {
   personName: 'Ada',
   displayName: null,
   objects: [],
+  details: null,
 };
 
 t.test('no sentence has a gap or a brace', async (t) => {

@@ -93,7 +93,7 @@ export async function redeliverSome(
   await applications.findCounted(params.applicationId);
   if (dryRun) {
     const counted = await deliveryLog.countRange(params.applicationId, range);
-    await changed({ counted });
+    await changed({ dryRun, counted });
     return { status: 202, body: { redelivered: counted } };
   }
   const redelivered = await deliveryLog.redeliverRange(params.applicationId, range);

@@ -174,7 +174,7 @@ export async function skipEndpointDelivery({ endpoints }: Services, { params }: 
 /** Begins to send events again to an endpoint, or only counts them. */
 export async function startReplay(
   services: Services,
-  { params, body }: AtEndpoint<'rest/replay-request'>,
+  { params, body, changed }: AtEndpoint<'rest/replay-request'>,
 ): Promise<Answer> {
   const { applicationId, endpointId } = params;
   const { replays, parseTime } = services;
@@ -192,6 +192,7 @@ export async function startReplay(
   };
   const events = await replays.count(applicationId, endpointId, wish);
   const replay = dryRun ? null : await replays.start(applicationId, endpointId, wish);
+  if (dryRun) await changed({ dryRun, counted: events });
   const answer: SchemaTypes['rest/replay-answer'] = { events, replay: replayBody(services, replay) };
   return { status: 202, body: answer };
 }

@@ -45,7 +45,7 @@ export async function redeliver({ deliveryLog }: Services, { params }: AtDeliver
 /** Sends the deliveries of a time range again. */
 export async function redeliverRange(
   { deliveryLog, parseTime }: Services,
-  { params, body }: AtApplication<'rest/redelivery-range'>,
+  { params, body, changed }: AtApplication<'rest/redelivery-range'>,
 ): Promise<Answer> {
   const { since, until, dryRun, ...filter } = body;
   const range = {
@@ -54,7 +54,9 @@ export async function redeliverRange(
     until: until === undefined ? Number.MAX_SAFE_INTEGER : readEither(until, parseTime, 'body', 'until'),
   };
   const send = dryRun ? deliveryLog.countRange : deliveryLog.redeliverRange;
-  return { status: 202, body: { redelivered: await send(params.applicationId, range) } };
+  const redelivered = await send(params.applicationId, range);
+  if (dryRun) await changed({ dryRun, counted: redelivered });
+  return { status: 202, body: { redelivered } };
 }
 
 /** Sends a test event to a receiver of the application. */
