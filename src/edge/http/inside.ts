@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
-import inject from 'light-my-request';
+import { loadLate } from '../../runtime/late-load.ts';
 import { currentTrace } from '../../runtime/tracing.ts';
 
 /** An assistant that acts for the caller, as it calls itself, and its tool. */
@@ -58,6 +58,8 @@ const OWN: ReadonlySet<string> = new Set(
  */
 export function createInside({ routes, handle, works }: Parts) {
   const koa = new Koa(); // makes the contexts, as in sockets.ts
+  // Loaded at the first call, because few services have one, and it takes longer than all else of a listener.
+  const library = (): typeof import('light-my-request') => loadLate('light-my-request') as never;
   const named = new Map(routes.map((route) => [route.name, route]));
 
   return (outer: IncomingMessage, requestId: string): Inside =>
@@ -69,7 +71,7 @@ export function createInside({ routes, handle, works }: Parts) {
       const trace = currentTrace();
       const own = { 'x-request-id': requestId, ...(trace !== null && { traceparent: trace }) };
       const headers = { ...passedOn(outer.headers), ...call.headers, ...own };
-      const answer = await inject(
+      const answer = await library().inject(
         (asked, response) => {
           // The target is set here, because `inject` would resolve `.` and `..` in it.
           Object.assign(asked, { url, socket: outer.socket });

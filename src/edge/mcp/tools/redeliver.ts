@@ -74,6 +74,7 @@ export const redeliver = tool<Given>({
       async look() {
         const { redelivered } = await session.ask<SchemaTypes['rest/redelivered']>('redeliverRange', {
           body: { ...body, dryRun: true },
+          via,
         });
         return { effect: { deliveries: redelivered }, lines: [] };
       },
