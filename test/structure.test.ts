@@ -244,14 +244,15 @@ t.test('the rooms of the simulator import only rooms below them', async (t) =>
 // The devices implement the contract themselves. The customer is a customer's program, and uses the typed client. Records
 // of traffic hide the same secrets as the service, because one list says which fields are secret. One reader reads APK
 // files, as Android does. A key that needs a passphrase is told by the code that Node gives, which both programs know from
-// one place. Both make certificates in the same way. Both programs are installed together, with the same version and for
-// the same Node.
+// one place. Both make certificates in the same way, and name places in YAML files in the same way. Both programs are
+// installed together, with the same version and for the same Node.
 const OF_THE_SERVICE: Readonly<Record<string, RegExp>> = {
   'device-sim': /^schemas\/base\/locked-key\.ts$/,
   'device-sim/customer': /^client\//,
   'device-sim/device-test': /^schemas\/base\/certificates\.ts$/,
   'device-sim/files': /^schemas\/apk\//,
   'device-sim/recording': /^schemas\/base\/without-secrets\.ts$/,
+  'device-sim/scenario': /^schemas\/base\/yaml-place\.ts$/,
 };
 const OF_THE_INSTALLATION = /^schemas\/base\/(?:installation|version|async-disposable-stack)\.ts$/;
 t.test(

@@ -1,27 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Document, isMap, isNode, isPair, LineCounter, parseDocument, type Scalar } from 'yaml';
+import { lineOf, writtenPath } from '@lapel/schemas/base/yaml-place';
+import { type Document, LineCounter, parseDocument } from 'yaml';
 import { scenarioOf } from './all-faults.ts';
 import type { Path } from './check-shape.ts';
 import type { Scenario } from './scenario.ts';
 import { ScenarioError, type ScenarioFault } from './scenario-error.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 import { type Beside, NOWHERE } from './value-files.ts';
-
-const written = (path: Path): string =>
-  path.map((key, place) => (typeof key === 'number' ? `[${key}]` : place === 0 ? key : `.${key}`)).join('');
-
-/** The line of the value at a path; if it is missing, the line of its parent. */
-function lineOf(document: Document, lines: LineCounter, path: Path): number | null {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const key = path[length - 1];
-    const pair = isMap(parent) ? parent.items.find((item) => isPair(item) && (item.key as Scalar).value === key) : null;
-    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-  }
-  return isNode(document.contents) && document.contents.range ? lines.linePos(document.contents.range[0]).line : null;
-}
 
 /** The most errors of syntax that are listed: each bracket without its end is one. */
 const MOST_FAULTS = 20;
@@ -73,7 +59,11 @@ export function readScenario(text: string, name: string, beside: Beside = NOWHER
   );
   if (broken.length > 0) throw new ScenarioError(name, broken);
   const refuse = (faults: readonly { path: Path; text: string }[]): never => {
-    const placed = faults.map(({ path, text }) => ({ path: written(path), line: lineOf(document, lines, path), text }));
+    const placed = faults.map(({ path, text }) => ({
+      path: writtenPath(path),
+      line: lineOf(document, lines, path),
+      text,
+    }));
     throw new ScenarioError(
       name,
       placed.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
+import { writtenPath, type YamlPath } from '@lapel/schemas/base/yaml-place';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
-import { type FileFault, written as fieldOf, type Path, type Place } from './place.ts';
+import type { FileFault, Place } from './place.ts';
 import type { ReadFile } from './read-file.ts';
 
 type Content = SchemaTypes['files/configuration'];
@@ -45,7 +46,7 @@ export interface Configuration {
   exclusive: ReadonlySet<Exclusive>;
 }
 
-function entriesOf<Value>(file: ReadFile, ...path: Path): Entry<Value>[] {
+function entriesOf<Value>(file: ReadFile, ...path: YamlPath): Entry<Value>[] {
   const read = (from: unknown): Value[] => {
     let inner: unknown = from;
     for (const key of path) inner = (inner as Record<string | number, unknown> | undefined)?.[key];
@@ -118,7 +119,7 @@ function nameless({ endpoints }: Configuration): FileFault[] {
 function divided(files: readonly ReadFile[]): FileFault[] {
   return files.flatMap((file) =>
     (file.content.exclusive ?? []).flatMap((kind, index): FileFault[] => {
-      const at = { ...file.at(['exclusive', index]), field: fieldOf(['exclusive', index]) };
+      const at = { ...file.at(['exclusive', index]), field: writtenPath(['exclusive', index]) };
       const other = files.find((one) => one !== file && one.content[kind] !== undefined);
       if (file.content[kind] === undefined) return [{ ...at, text: `this file has no ${kind}; write ${kind}: []` }];
       return other ? [{ ...at, text: `${other.name} has ${kind} as well; an exclusive list is in one file` }] : [];
@@ -146,7 +147,7 @@ function sharedFiles({ endpoints, developers }: Configuration): FileFault[] {
 
 /** Puts the files of a folder together. Gives the configuration, or its faults. */
 export function configurationOf(files: readonly ReadFile[]): Configuration | FileFault[] {
-  const from = <Value>(...path: Path): Entry<Value>[] => files.flatMap((file) => entriesOf<Value>(file, ...path));
+  const from = <Value>(...path: YamlPath): Entry<Value>[] => files.flatMap((file) => entriesOf<Value>(file, ...path));
   const packages = files.flatMap((file) =>
     entriesOf<Package>(file, 'packages').map((entry, index) => ({
       ...entry,

@@ -1,5 +1,5 @@
 import { isSecretName } from '@lapel/schemas/base/secret-names';
-import type { Path } from './place.ts';
+import type { YamlPath } from '@lapel/schemas/base/yaml-place';
 import { hasReference } from './references.ts';
 
 /** Names that the list of secret names knows, and that hold no secret in these files. */
@@ -8,9 +8,9 @@ const HARMLESS = new Set(['secretTo', 'tokenTo', 'signature', 'signatures', 'sof
 const FREE = new Set(['tags']);
 
 /** The paths of texts that have the name of a secret, and are no reference: a reader of the files could read them. */
-export function openSecrets(value: unknown, path: Path = []): Path[] {
+export function openSecrets(value: unknown, path: YamlPath = []): YamlPath[] {
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, one]): Path[] => {
+  return Object.entries(value).flatMap(([name, one]): YamlPath[] => {
     const at = [...path, Array.isArray(value) ? Number(name) : name];
     if (FREE.has(name) || HARMLESS.has(name)) return [];
     const isOpen = !Array.isArray(value) && isSecretName(name) && typeof one === 'string' && !hasReference(one);

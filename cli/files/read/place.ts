@@ -1,8 +1,3 @@
-import { type Document, isMap, isNode, isPair, type LineCounter, type Scalar } from 'yaml';
-
-/** A path in a document: keys and list indexes. */
-export type Path = readonly (string | number)[];
-
 /** A place in a file. */
 export interface Place {
   file: string;
@@ -16,20 +11,5 @@ export interface FileFault extends Place {
   text: string;
 }
 
-export const written = (path: Path): string =>
-  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
-
 export const faultText = ({ file, line, field, text }: FileFault): string =>
   `${file}:${line}: ${field === '' ? '' : `${field}: `}${text}`;
-
-/** The line of the value at a path; if it is missing, the line of its parent. */
-export function lineOf(document: Document, lines: LineCounter, path: Path): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const key = path[length - 1];
-    const pair = isMap(parent) ? parent.items.find((item) => isPair(item) && (item.key as Scalar).value === key) : null;
-    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-  }
-  return 1;
-}

@@ -1,8 +1,9 @@
+import { lineOf, writtenPath, type YamlPath } from '@lapel/schemas/base/yaml-place';
 import { type Contracts, loadContracts } from '@lapel/schemas/contracts/contracts';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { openSecrets } from './open-secrets.ts';
-import { type FileFault, lineOf, type Path, type Place, written } from './place.ts';
+import type { FileFault, Place } from './place.ts';
 import type { References } from './references.ts';
 
 type Content = SchemaTypes['files/configuration'];
@@ -14,7 +15,7 @@ export interface ReadFile {
   path: string;
   content: Content;
   written: Content;
-  at(path: Path): Place;
+  at(path: YamlPath): Place;
 }
 
 /** The most faults of a file that are told. */
@@ -25,7 +26,7 @@ const MOST_ALIASES = 100;
 let loaded: Contracts | undefined;
 
 /** The path of a fault: the contracts write the indexes of lists as texts. */
-function pathOf(value: unknown, loc: readonly string[]): Path {
+function pathOf(value: unknown, loc: readonly string[]): YamlPath {
   let inner: unknown = value;
   return loc.map((key) => {
     const isList = Array.isArray(inner);
@@ -58,10 +59,10 @@ export function readFile(
     return document.errors
       .slice(0, MOST_FAULTS)
       .map(({ message, pos }) => ({ file: name, line: lines.linePos(pos[0]).line, field: '', text: message }));
-  const at = (place: Path): Place => ({ file: name, line: lineOf(document, lines, place) });
+  const at = (place: YamlPath): Place => ({ file: name, line: lineOf(document, lines, place) ?? 1 });
   const faults: FileFault[] = [];
-  const refuse = (place: Path, words: string): void => {
-    faults.push({ ...at(place), field: written(place), text: words });
+  const refuse = (place: YamlPath, words: string): void => {
+    faults.push({ ...at(place), field: writtenPath(place), text: words });
   };
   for (const place of openSecrets(value))
     refuse(place, `is a secret; write a reference to it, as \${env:NAME} or \${file:PATH}`);

@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Path } from './place.ts';
+import type { YamlPath } from '@lapel/schemas/base/yaml-place';
 
 /** The largest file that a reference may name, in bytes. */
 const LARGEST = 65_536;
 /** A text of fewer characters than this is not hidden in other texts, because it would be part of many words. */
 const SHORTEST_HIDDEN = 4;
 
-type Refuse = (path: Path, text: string) => void;
+type Refuse = (path: YamlPath, text: string) => void;
 
 /** The references of a configuration, and the texts that they stand for, which nothing may print. */
 export interface References {
@@ -80,7 +80,7 @@ export function createReferences(env: Readonly<Record<string, string | undefined
       }
     });
 
-  function walk(value: unknown, path: Path, at: { file: string; refuse: Refuse }): unknown {
+  function walk(value: unknown, path: YamlPath, at: { file: string; refuse: Refuse }): unknown {
     if (typeof value === 'string') return inText(value, at.file, (words) => at.refuse(path, words));
     if (Array.isArray(value)) return value.map((one, index) => walk(one, [...path, index], at));
     if (typeof value !== 'object' || value === null) return value;
