@@ -1,3 +1,4 @@
+import { HEALTH_MEASURES } from '@lapel/schemas/base/rollouts';
 import type { SchemaTypes } from '@lapel/schemas/contracts/types';
 import { data } from '../foreign.ts';
 import type { Report } from '../report.ts';
@@ -8,15 +9,7 @@ type Rollout = SchemaTypes['common/rollout'];
 type Row = SchemaTypes['common/rollout-row-list']['rollouts'][number];
 type Stage = Rollout['stages'][number];
 
-const MEASURES = [
-  'silent',
-  'reconnects',
-  'events',
-  'failedCommands',
-  'batteryDrop',
-  'storageFree',
-  'versionKept',
-] as const;
+const MEASURES = [...HEALTH_MEASURES, 'versionKept'] as const;
 
 export const countsOf = (counts: Row['counts']): string =>
   Object.entries(counts)
