@@ -3,12 +3,13 @@ import { Driver } from '@lapel/device/connection/driver';
 import { Core } from '@lapel/device/core/core';
 import type { Command, Outgoing } from '@lapel/device/core/effects';
 import { createRandom, type Random } from '@lapel/device-sim/random';
+import { createFakeClock } from '../fake-clock.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
-import { SimulatedTime } from './simulated-time.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 const BEGIN = Date.parse('2026-11-20T09:29:00.000Z');
 /** The silence after which a device ends a connection that is dead. */
 const SILENCE = 90 * SECOND;
@@ -50,7 +51,7 @@ export interface Days {
 /** A device of the library over days of a bad network, with a service that remembers what it got. */
 class Life {
   readonly #random: Random;
-  readonly #time = new SimulatedTime(BEGIN);
+  readonly #clock = createFakeClock(BEGIN * 1000);
   readonly #disk: SimulatedDisk;
   readonly #open = new Map<number, { command: object; isDelivered: boolean }>();
   readonly #begun = new Set<number>();
@@ -87,9 +88,14 @@ class Life {
     this.#disk = disk;
   }
 
+  /** Milliseconds. */
+  get #now(): number {
+    return this.#clock.now() / 1000;
+  }
+
   run(days: number): Days {
     this.#start();
-    const end = BEGIN + days * 24 * HOUR;
+    const end = BEGIN + days * DAY;
     this.#every(
       () => this.#between(MINUTE, 30 * MINUTE),
       () => this.#command(),
@@ -115,9 +121,9 @@ class Life {
       () => this.#look(),
       Number.POSITIVE_INFINITY,
     );
-    this.#time.runUntil(end);
+    for (let day = 0; day < days; day += 1) this.#clock.advance(DAY);
     this.#become('good');
-    this.#time.runUntil(end + BACKLOG);
+    this.#clock.advance(BACKLOG);
     this.#driver?.stop();
     const { figures } = this;
     figures.lost = [...this.#stored].filter((event) => !this.#arrived.has(event)).length;
@@ -132,8 +138,8 @@ class Life {
 
   #every(pause: () => number, task: () => void, end: number): void {
     const next = (): void => {
-      this.#time.after(pause(), () => {
-        if (this.#time.now >= end) return;
+      this.#clock.after(pause(), () => {
+        if (this.#now >= end) return;
         task();
         next();
       });
@@ -151,16 +157,16 @@ class Life {
   }
 
   #become(network: Network): void {
-    if (network === 'good' && this.#network !== 'good') this.#goodSince = this.#time.now;
+    if (network === 'good' && this.#network !== 'good') this.#goodSince = this.#now;
     this.#network = network;
     if (NETWORKS[network].life === 0) this.#breakNow?.();
   }
 
   /** While the network is good, everything that is owed comes in some minutes. */
   #look(): void {
-    if (this.#network !== 'good' || this.#time.now - this.#goodSince < LONGEST_OWED) return;
+    if (this.#network !== 'good' || this.#now - this.#goodSince < LONGEST_OWED) return;
     const isOwed = [...this.#stored].slice(-20).some((event) => !this.#arrived.has(event));
-    if (isOwed && this.#time.now - this.#lastEventAt > LONGEST_OWED) this.figures.late += 1;
+    if (isOwed && this.#now - this.#lastEventAt > LONGEST_OWED) this.figures.late += 1;
   }
 
   #start(): void {
@@ -168,8 +174,8 @@ class Life {
     const life = this.#life;
     const core = new Core({
       disk: this.#disk,
-      now: () => this.#time.now,
-      monotonic: () => this.#time.now,
+      now: () => this.#now,
+      monotonic: () => this.#now,
       newId: () => {
         this.#ids += 1;
         return `id-${this.#ids}`;
@@ -179,8 +185,8 @@ class Life {
       core,
       open: (_, events) => this.#connect(events, life),
       logins: { current: { credential: 'x' }, succeeded: () => {}, refused: () => {} },
-      timers: { after: (milliseconds, task) => this.#time.after(milliseconds, task) },
-      monotonic: () => this.#time.now,
+      timers: { after: (milliseconds, task) => this.#clock.after(milliseconds, task) },
+      monotonic: () => this.#now,
       random: this.#random,
       ends: {
         begin: (command) => this.#begin(command, life),
@@ -212,7 +218,7 @@ class Life {
     if (this.#given.has(transactionId)) this.figures.doneAgain += 1;
     if (this.#begun.has(transactionId) && !interrupted) this.figures.unaware += 1;
     this.#begun.add(transactionId);
-    this.#time.after(this.#between(100, 5 * MINUTE), () => {
+    this.#clock.after(this.#between(100, 5 * MINUTE), () => {
       if (life !== this.#life) return;
       this.#core?.finished({ result: { at: this.#random() } });
       this.#driver?.run();
@@ -224,14 +230,14 @@ class Life {
     const event = this.figures.events;
     this.#core?.event('custom.count', { event });
     this.#stored.add(event); // the call has returned
-    this.#lastEventAt = this.#time.now;
+    this.#lastEventAt = this.#now;
     this.#driver?.run();
   }
 
   #command(): void {
     this.figures.commands += 1;
     const transactionId = this.figures.commands;
-    const issuedAt = new Date(this.#time.now).toISOString();
+    const issuedAt = new Date(this.#now).toISOString();
     const command = { transactionId, operation: 'setLanguage', parameters: {}, issuedAt, attempt: 1 };
     this.#open.set(transactionId, { command, isDelivered: false });
     this.#send?.('commands', JSON.stringify(command));
@@ -261,9 +267,9 @@ class Life {
     const is = (): boolean => isOpen && life === this.#life;
     const lastAt = { up: 0, down: 0 };
     const pass = (way: 'up' | 'down', task: () => void): void => {
-      const at = Math.max(lastAt[way], this.#time.now + this.#random() * delay);
+      const at = Math.max(lastAt[way], this.#now + this.#random() * delay);
       lastAt[way] = at;
-      this.#time.after(at - this.#time.now, () => {
+      this.#clock.after(at - this.#now, () => {
         if (is()) task();
       });
     };
@@ -277,12 +283,12 @@ class Life {
       close();
       const isSilent = this.#random() < 0.5;
       if (isSilent) this.figures.deadConnections += 1;
-      this.#time.after(isSilent ? SILENCE : 0, () => {
+      this.#clock.after(isSilent ? SILENCE : 0, () => {
         if (life === this.#life) events.lost('the network', false);
       });
     };
     if (meanLife === 0) {
-      this.#time.after(5 * SECOND, () => {
+      this.#clock.after(5 * SECOND, () => {
         if (is()) {
           close();
           events.lost('no network', false);
@@ -291,7 +297,7 @@ class Life {
       return { subscribe: () => {}, publish: () => {}, accept: () => {}, close };
     }
     this.#breakNow = breaks;
-    this.#time.after(-Math.log(1 - this.#random()) * meanLife, breaks);
+    this.#clock.after(-Math.log(1 - this.#random()) * meanLife, breaks);
     pass('down', () => {
       this.figures.logins += 1;
       events.connected();
