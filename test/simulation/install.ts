@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 import { MODULE_ENDING } from '@lapel/schemas/base/installation';
 import { replaceMachine } from './machine.ts';
-import { replaceNetwork } from './network.ts';
+import { replaceNetwork } from './replace-network.ts';
 import { replaceTimers } from './timers.ts';
 import { systemChance, world } from './world.ts';
 
@@ -11,7 +11,7 @@ const ROOT = new URL('../../', import.meta.url);
  * The modules that a world replaces, each with the reason. Everything else is the code of the service and of the simulator
  * as it is released: from the functions that the listeners call, and the stream that the broker gets, inwards.
  *
- * Replaced as well, in `timers.ts` and `network.ts`: time and timers, sockets, the resolver of names, and chance. TLS is
+ * Replaced as well, in `timers.ts` and `replace-network.ts`: time and timers, sockets, the resolver of names, and chance. TLS is
  * left out, because it is work of OpenSSL. Files and keys stay those of the machine; their time is none of the world's.
  */
 export const REPLACED: Readonly<Record<string, { by: string; because: string }>> = {

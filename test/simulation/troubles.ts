@@ -1,7 +1,7 @@
 import type { Random } from '@lapel/device-sim/random';
-import type { WorldSocket } from './network.ts';
 import type { Spell } from './plan.ts';
 import { MQTT, RECEIVER, type World } from './world-parts.ts';
+import type { WorldSocket } from './world-socket.ts';
 
 /** Milliseconds between two connections that are cut. */
 const CUT_EVERY = 400;

@@ -1,11 +1,12 @@
 import { createRandom, deriveSeed, type Random } from '@lapel/device-sim/random';
-import { type Conditions, Network } from './network.ts';
+import { Network } from './network.ts';
 import { type Pace, SHORT } from './pace.ts';
 import { PARTS } from './parts.ts';
 import type { Spell } from './plan.ts';
 import { type Program, WorldTime } from './time.ts';
 import { createTroubles } from './troubles.ts';
 import { type DiskConditions, MQTT, type World } from './world-parts.ts';
+import type { Conditions } from './world-socket.ts';
 
 let present: World | undefined;
 
