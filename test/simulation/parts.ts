@@ -17,4 +17,6 @@ export const PARTS = {
   floods: 24,
   endpoints: 25,
   logins: 26,
+  quiet: 27,
+  programs: 28,
 } as const;

@@ -210,7 +210,6 @@ export async function play(
         service.control.play({ fault: does, lasts, node: null }).catch(() => undefined); // a start that fails ends the world by itself
       },
     });
-    const stopped = new AbortController();
     const record = await time.run(
       (async () => {
         await service.begin();
@@ -218,10 +217,13 @@ export async function play(
         const devices = scenario.groups.reduce((sum, { count }) => sum + count, 0);
         if (plan.restore)
           service.playRestore(plan.restore, devices).catch((error: Error) => witness.mistaken(error.message));
-        const { record: made } = await run(runOptions(scenario), {
-          stopped: stopped.signal,
-          stream: { write: () => undefined },
-        });
+        const context = { stopped: new AbortController().signal, stream: { write: () => undefined } };
+        if (plan.beside) {
+          const { name } = plan.beside;
+          const neighbour = readScenario(JSON.stringify(plan.beside), name).scenario;
+          run(runOptions(neighbour, 'neighbour'), context).catch((error: Error) => witness.mistaken(error.message));
+        }
+        const { record: made } = await run(runOptions(scenario), context);
         return made;
       })(),
     );

@@ -1,16 +1,22 @@
 import type { run } from '@lapel/device-sim/run';
 import { ADDRESSES } from './service.ts';
-import { RECEIVER } from './world-parts.ts';
+import { NEIGHBOUR, RECEIVER } from './world-parts.ts';
 
 type RunOptions = Parameters<typeof run>[0];
 
 export const ADMIN_TOKEN = 'the administrator of a simulated world';
 export const local = (scheme: string, port: number): string => `${scheme}://127.0.0.1:${port}`;
 
-/** The options of a run of the simulator in a world. */
-export const runOptions = (scenario: RunOptions['scenario']): RunOptions => ({
+/** The customers of a world, with the ports of their receivers. */
+const RECEIVERS = { world: RECEIVER, neighbour: NEIGHBOUR } as const;
+
+/** The options of a run of the simulator in a world: of the customer who is judged, or of a neighbour. */
+export const runOptions = (
+  scenario: RunOptions['scenario'],
+  customer: keyof typeof RECEIVERS = 'world',
+): RunOptions => ({
   scenario,
-  run: 'world',
+  run: customer,
   shard: null,
   json: true,
   reportFolder: undefined,
@@ -29,7 +35,7 @@ export const runOptions = (scenario: RunOptions['scenario']): RunOptions => ({
   accounts: {
     kind: 'register',
     adminUrl: local('http', ADDRESSES.admin),
-    developerId: 'world',
+    developerId: customer,
     token: ADMIN_TOKEN,
     code: undefined,
     csr: false,
@@ -39,6 +45,7 @@ export const runOptions = (scenario: RunOptions['scenario']): RunOptions => ({
   certificateFolder: undefined,
   application: undefined,
   authenticationKey: undefined,
-  webhook: { host: '127.0.0.1', port: RECEIVER, publicUrl: undefined },
-  service: { commands: ['the service of the world'], faultCommand: undefined },
+  webhook: { host: '127.0.0.1', port: RECEIVERS[customer], publicUrl: undefined },
+  // A run that starts the service ends it as well, so the neighbour does not.
+  service: { commands: customer === 'world' ? ['the service of the world'] : [], faultCommand: undefined },
 });

@@ -7,6 +7,9 @@ import type { Program, WorldTime } from './time.ts';
 /** The port of the customer's receiver. */
 export const RECEIVER = 9_000;
 
+/** The port of the receiver of another customer. */
+export const NEIGHBOUR = 9_002;
+
 /** The port of the receiver of the customer's endpoint. */
 export const ENDPOINTS = 9_001;
 
