@@ -37,6 +37,15 @@ t.test('while the first request with a key has no answer', async (t) => {
     t.same(await once(request, answerWith('second')), { answer: 'first', replayed: true });
   });
 
+  t.test('repetitions at the same time all get it, also beside another request with the key', async (t) => {
+    const other = { ...request, request: 'two' };
+    const wrong = t.rejects(once(other, answerWith('second')), { code: 'IDEMPOTENCY_KEY_REUSED' });
+    const all = await Promise.all(Array.from({ length: 5 }, () => once(request, answerWith('second'))));
+    for (const one of all) t.same(one, { answer: 'first', replayed: true });
+    await t.rejects(once(other, answerWith('second')), { code: 'IDEMPOTENCY_KEY_REUSED' });
+    await wrong;
+  });
+
   t.test('a failed request leaves its key unused', async (t) => {
     const failing = { ...request, key: 'failing' };
     await t.rejects(

@@ -2,7 +2,8 @@ import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 
-interface KeptAnswer {
+/** The answer that the first request with a key got. */
+export interface KeptAnswer {
   /** The hash of the request that got this answer. */
   requestHash: Buffer;
   answer: string;

@@ -4,7 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
-import { findKeptAnswer, forgetAnswers, keepAnswer } from './idempotency-repository.ts';
+import { findKeptAnswer, forgetAnswers, type KeptAnswer, keepAnswer } from './idempotency-repository.ts';
 
 /** Microseconds for which a key returns its first answer. */
 export const LIFETIME_MICROS = 24 * 3600 * 1_000_000;
@@ -36,8 +36,8 @@ export function createIdempotency({ database, clock, metrics, trust }: Parts) {
   /** The time since which keys count. After a leap of the clock, all of them would seem to be old. */
   const keptSince = (): number => (trust.isHeld() ? 0 : clock.now() - LIFETIME_MICROS);
 
-  /** The requests in progress, by key. */
-  const running = new Map<string, string>();
+  /** The requests in progress, by key; each tells whether its key has an answer already, so that it only repeats it. */
+  const running = new Map<string, { requestHash: Buffer; isRepetition: Promise<boolean> }>();
 
   /**
    * Carries out `perform`, or returns the stored answer of the first request. `perform` calls `keep` in its unit of work with
@@ -51,16 +51,27 @@ export function createIdempotency({ database, clock, metrics, trust }: Parts) {
     const keyHash = createHash('sha256').update(key).digest();
     const requestHash = createHmac('sha256', key).update(request).digest();
     const name = `${applicationId} ${keyHash.toString('hex')}`;
+    const find = async (): Promise<{ answer: string; replayed: true } | undefined> => {
+      const kept = await findKeptAnswer(database.read, applicationId, keyHash, keptSince());
+      return kept && repeat(kept, requestHash);
+    };
     const other = running.get(name);
-    if (other !== undefined) {
-      const same = other === requestHash.toString('hex');
+    if (other) {
+      const known = (await other.isRepetition) ? await find() : undefined;
+      if (known) return known;
+      const same = other.requestHash.equals(requestHash);
       metrics.idempotencyKeys.inc({ outcome: same ? 'running' : 'reused' });
       throw new DomainError(same ? 'IDEMPOTENCY_KEY_RUNNING' : 'IDEMPOTENCY_KEY_REUSED');
     }
-    running.set(name, requestHash.toString('hex'));
+    const keeping = findKeptAnswer(database.read, applicationId, keyHash, keptSince());
+    const isRepetition = keeping.then(
+      (kept) => kept !== undefined,
+      () => false,
+    );
+    running.set(name, { requestHash, isRepetition });
     try {
-      const known = await find(applicationId, keyHash, requestHash);
-      if (known) return known;
+      const known = await keeping;
+      if (known) return repeat(known, requestHash);
       const keep = async (unit: UnitOfWork, text: string): Promise<void> => {
         const createdAt = clock.now();
         const since = keptSince();
@@ -71,10 +82,7 @@ export function createIdempotency({ database, clock, metrics, trust }: Parts) {
       };
       const answer = await perform(keep).catch(async (refusal: unknown) => {
         // The refusal may be caused by the first request's change, which another node has just committed.
-        const first =
-          database.shared && refusal instanceof DomainError
-            ? await find(applicationId, keyHash, requestHash)
-            : undefined;
+        const first = database.shared && refusal instanceof DomainError ? await find() : undefined;
         if (first) return first;
         throw refusal;
       });
@@ -84,14 +92,8 @@ export function createIdempotency({ database, clock, metrics, trust }: Parts) {
     }
   }
 
-  /** Finds the answer of the first request with the key. Throws IDEMPOTENCY_KEY_REUSED. */
-  async function find(
-    applicationId: string,
-    keyHash: Buffer,
-    requestHash: Buffer,
-  ): Promise<{ answer: string; replayed: true } | undefined> {
-    const kept = await findKeptAnswer(database.read, applicationId, keyHash, keptSince());
-    if (!kept) return undefined;
+  /** Repeats the answer of the first request with the key. Throws IDEMPOTENCY_KEY_REUSED. */
+  function repeat(kept: KeptAnswer, requestHash: Buffer): { answer: string; replayed: true } {
     const same = kept.requestHash.equals(requestHash);
     metrics.idempotencyKeys.inc({ outcome: same ? 'replayed' : 'reused' });
     if (!same) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
