@@ -123,9 +123,12 @@ function wrongDevice(
   const latest = own.find((entry) => entry.transactionId === transactionId);
   const [end] = ends;
   if (state === 'unchanged' || state === 'refused') {
-    const got = own.find(({ deliveredAt }) => deliveredAt !== null);
+    // It may have reported the wanted state after its latest command has ended without an answer, and is to be tried again.
+    const got = (latest ? [latest] : own).find(
+      (entry) => entry.deliveredAt !== null && !(maySucceed(entry, plan) && entry.answer !== 'succeeded'),
+    );
     return got && state === 'unchanged'
-      ? differs('the device is unchanged there, and it got a command', got.transactionId)
+      ? differs('the device is unchanged there, and a command has reached it', got.transactionId)
       : [];
   }
   if (state === 'waiting')

@@ -166,7 +166,7 @@ for (const [what, look, known, wanted] of [
     'an unchanged device with a command',
     lookOf(['succeeded', 'unchanged']),
     knownOf([both[0]!, entryOf(2, 'failed')]),
-    [/the device is unchanged there, and it got a command/, /does not list transaction 2/],
+    [/the device is unchanged there, and a command has reached it/, /does not list transaction 2/],
   ],
   [
     'a device that is missing, and one too many',
@@ -233,6 +233,24 @@ t.test('a failed device that may try again has no final result', async (t) => {
   const entries = [entryOf(1, 'succeeded'), entryOf(2, 'failed')];
   t.strictSame(texts(look, knownOf(entries, { body })), []);
   t.match(texts(look, knownOf(entries)), [/waits there/]);
+});
+
+t.test('a device may be unchanged after a command that is to be tried again, until its success is known', async (t) => {
+  const body = { retry: { codes: ['NO_ANSWER'], attempts: 2, after: 0 } };
+  const look = lookOf(['succeeded', 'unchanged']);
+  (look.transactions as object[]).push({
+    ...look.transactions[0]!,
+    transactionId: 2,
+    deviceId: device(2),
+    status: 'failed',
+  });
+  const judged = (answer: string | null): string[] => {
+    const silent = entryOf(2, 'failed', { code: 'NO_ANSWER' });
+    silent.answer = answer;
+    return texts(look, knownOf([entryOf(1, 'succeeded'), silent], { body }));
+  };
+  t.strictSame(judged(null), []);
+  t.match(judged('succeeded'), [/the device is unchanged there, and a command has reached it/]);
 });
 
 t.test('the rule must stop a rollout with the first result that makes it true', async (t) => {
