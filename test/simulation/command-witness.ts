@@ -59,6 +59,8 @@ interface Connection {
   readonly written: Set<number>;
   /** Those that are due and not written, each since when. */
   readonly waiting: Map<number, number>;
+  /** When the last one was written. */
+  wroteAt: number;
 }
 
 export type CommandWitness = ReturnType<typeof createCommandWitness>;
@@ -104,7 +106,7 @@ export function createCommandWitness({
     isTimeRight && typeof at === 'number' && at < (BEGIN + knownUntil() - 1) * 1000;
 
   /** Notes what a connected device waits for, although it has room. */
-  function judgeConnection(deviceId: string, { room, written, waiting }: Connection): void {
+  function judgeConnection(deviceId: string, { room, written, waiting, wroteAt }: Connection): void {
     const due = eyes.rows(DUE, { deviceId, now: (BEGIN + now()) * 1000 });
     const left = room.size < inFlight ? due.map((row) => (row['isCancel'] === 1 ? -1 : 1) * Number(row['id'])) : [];
     const unwritten = new Set(isDiskFull() ? [] : left.filter((key) => !written.has(key)));
@@ -112,7 +114,8 @@ export function createCommandWitness({
     for (const key of unwritten) {
       const since = waiting.get(key) ?? now();
       waiting.set(key, since);
-      if (now() > since + WRITTEN_WITHIN) broken('what is due is written', { deviceId, key, since });
+      // Where one command at a time has room, each waits for the commits of those before it.
+      if (now() > Math.max(since, wroteAt) + WRITTEN_WITHIN) broken('what is due is written', { deviceId, key, since });
     }
   }
 
@@ -142,7 +145,7 @@ export function createCommandWitness({
   return {
     /** A device has connected. The room of its former connection does not count any more. */
     connected(deviceId: string) {
-      const connection: Connection = { room: new Set(), written: new Set(), waiting: new Map() };
+      const connection: Connection = { room: new Set(), written: new Set(), waiting: new Map(), wroteAt: now() };
       const { room, written } = connection;
       connections.set(deviceId, connection);
       return {
@@ -151,6 +154,7 @@ export function createCommandWitness({
           const isCancel = command.operation === 'cancel';
           const key = isCancel ? -command.transactionId : command.transactionId;
           room.add(key);
+          connection.wroteAt = now();
           written.add(key);
           if (room.size > inFlight) broken('a device has room for its commands', { deviceId, commands: [...room] });
           if (isCancel) return key;

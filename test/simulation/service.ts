@@ -204,6 +204,7 @@ export function createWorldService({
   }
 
   let isOver = false;
+  let hasEnded = false;
   const onRestored: ((lost: LostTime) => void)[] = [];
 
   /** Makes a backup; resolves to the moment at which it was begun, or to undefined if the service is away for good. */
@@ -270,14 +271,19 @@ export function createWorldService({
       crashed: crashed.promise,
       play(fault) {
         if (fault.fault === 'freeze') return freeze(fault.lasts);
-        return inTurn(() => end(fault));
+        return inTurn(async () => {
+          if (!hasEnded) await end(fault);
+        });
       },
       async [Symbol.asyncDispose]() {
         isOver = true;
         await inTurn(async () => undefined);
         for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
-        witness.ends(time.now);
-        await stop();
+        await inTurn(async () => {
+          hasEnded = true;
+          witness.ends(time.now);
+          await stop();
+        });
       },
     } satisfies ServiceControl,
   };
