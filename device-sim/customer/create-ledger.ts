@@ -322,6 +322,7 @@ export function createLedger({
     looks,
     ...createBreaches({ of, find, trouble, phase: () => current }),
     excuseCancels: cancels.excuse,
+    moved: cancels.moved,
     owedCancels: cancels.owed,
     missCancel({ transactionId, deviceId }, at) {
       cancels.forget(transactionId);

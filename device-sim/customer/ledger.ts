@@ -179,6 +179,8 @@ export interface Ledger extends RolloutBook {
   looks(): Readonly<Record<CheckName, number>>;
   /** Cancels that came to this device may have been taken by another client: none are missed from now on. */
   excuseCancels(deviceId: string): void;
+  /** The device belongs to another developer from now on, and is owed no cancel of the former one. */
+  moved(deviceId: string, at: number): void;
   /** The cancels that devices are owed, and have not got. */
   owedCancels(): readonly OwedCancel[];
   /** Counts a cancel that a device was owed and did not get. */

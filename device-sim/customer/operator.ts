@@ -129,6 +129,7 @@ export function createOperator({
     await customer.act({ do: 'deactivate', number }, deviceId, phase);
     // The service moves a device only when its deactivation has ended.
     if (await until(async () => (await enrolment.moveAway(deviceId)).status === 200)) {
+      customer.ledger.moved(deviceId, timers.now());
       const found = await customer.unavailability(deviceId);
       customer.ledger.look('device-moved');
       if (found) wrong('the answer about a device of another developer', device, phase, found);

@@ -25,6 +25,8 @@ export interface OwedCancels {
    * owed none from now on.
    */
   excuse(deviceId: string): void;
+  /** The device belongs to another developer from now on, and is owed nothing of the former one. */
+  moved(deviceId: string, at: number): void;
   owed(): readonly OwedCancel[];
   forget(transactionId: number): void;
 }
@@ -32,11 +34,17 @@ export interface OwedCancels {
 export function createOwedCancels(look: Look): OwedCancels {
   const waiting = new Map<number, { readonly entry: Entry; readonly since: number }>();
   const excused = new Set<string>();
+  const movedAt = new Map<string, number>();
+
+  function forgetOf(deviceId: string): void {
+    for (const [transactionId, { entry }] of waiting) if (entry.deviceId === deviceId) waiting.delete(transactionId);
+  }
 
   return {
     ended(entry, at) {
       const { transactionId, deviceId, deliveredAt, answeredAt, cancelGotAt, result } = entry;
       if (!result || !isStopped(result) || deliveredAt === null || answeredAt !== null) return;
+      if (deliveredAt < (movedAt.get(deviceId) ?? 0)) return;
       look('cancel-owed');
       if (cancelGotAt === null && !excused.has(deviceId)) remember(waiting, transactionId, { entry, since: at }, KEPT);
     },
@@ -46,7 +54,11 @@ export function createOwedCancels(look: Look): OwedCancels {
     },
     excuse(deviceId) {
       excused.add(deviceId);
-      for (const [transactionId, { entry }] of waiting) if (entry.deviceId === deviceId) waiting.delete(transactionId);
+      forgetOf(deviceId);
+    },
+    moved(deviceId, at) {
+      movedAt.set(deviceId, at);
+      forgetOf(deviceId);
     },
     owed: () =>
       [...waiting.values()]

@@ -54,6 +54,21 @@ t.test('a device whose connection another client has shared is owed nothing', as
   t.strictSame(ledger.owedCancels(), []);
 });
 
+t.test('a device that was moved to another developer is owed nothing of before', async (t) => {
+  const { ledger, result, accept, deliver } = withCommand();
+  result(1, { status: 'cancelled' });
+  ledger.moved(DEVICE, 4);
+  t.strictSame(ledger.owedCancels(), []);
+  const late = withCommand();
+  late.ledger.moved(DEVICE, 4);
+  late.result(1, { status: 'cancelled' });
+  t.strictSame(late.ledger.owedCancels(), [], 'also when its webhook comes later');
+  accept(2);
+  deliver(2);
+  result(2, { status: 'cancelled' });
+  t.match(ledger.owedCancels(), [{ transactionId: 2 }], 'and of then on as before');
+});
+
 /** The end of a run in which the device is connected for so many milliseconds; null: it is away. The service knows the transaction as queued. */
 function ending({ ledger }: ReturnType<typeof startLedger>, connectedFor: number | null) {
   let now = 0;
