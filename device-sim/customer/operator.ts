@@ -55,6 +55,8 @@ export function createOperator({
   const enrolDevice = createEnrolDevice({ fleet, customer, enrolment, timers });
   const busy = new Set<number>();
   const removed = new Set<number>();
+  /** Nobody knows whether these devices are removed: the answer was lost, or an error of the service. */
+  const unsure = new Set<number>();
 
   async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
     for (const end = timers.now() + PATIENCE; !(await condition()); ) {
@@ -105,7 +107,9 @@ export function createOperator({
   async function remove(at: number, phase: string): Promise<void> {
     const device = fleet.devices[at]!;
     const wasOnline = device.online;
+    unsure.add(at);
     const reply = await enrolment.remove(device.deviceId);
+    if (reply.status < 500) unsure.delete(at);
     if (!isRight(reply, 204, 'the deletion', device, phase)) return;
     removed.add(at);
     await mustLeave(device, wasOnline, 'the deletion', phase);
@@ -159,7 +163,7 @@ export function createOperator({
 
   return {
     async act(action, at, phase, number) {
-      if (busy.has(at) || (removed.has(at) && action !== 'registerDevice')) return;
+      if (busy.has(at) || unsure.has(at) || (removed.has(at) && action !== 'registerDevice')) return;
       busy.add(at);
       const { deviceId } = fleet.devices[at]!;
       try {

@@ -39,6 +39,12 @@ t.test('while a clock is wrong, the time between two stages is excused', async (
   const early = given(['rollout rol_1: stage 2 began -3.2 s after stage 1, whose soak is 4 s'], {
     'violations == 0': 1,
   });
-  t.same(excusedVerdicts(early, HELD, false), ['violations == 0']);
+  t.same(excusedVerdicts(early, HELD, { isTimeRight: false }), ['violations == 0']);
   t.same(excusedVerdicts(early, HELD), [], 'a right clock excuses nothing');
+});
+
+t.test('after a restore the books judge the order of commands, and not the devices', async (t) => {
+  const none = new Set<number>();
+  t.same(excusedVerdicts(given([OWN], { 'violations == 0': 1 }), none, { isRestored: true }), ['violations == 0']);
+  t.same(excusedVerdicts(given([BARE], { 'unordered == 0': 1 }), none, { isRestored: true }), []);
 });

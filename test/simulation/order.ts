@@ -9,12 +9,13 @@ const TIMES = / \((\d+) times\)$/;
 /**
  * The verdicts that do not count, because each breach that they counted is the order of a command that a pause of its
  * rollout has held back: it comes after later ones, as it must, and nobody outside of the service knows of the pause then.
- * While a clock is wrong, the time between two stages does not count either.
+ * While a clock is wrong, the time between two stages does not count either. A device does not know of a restore, which takes
+ * back what it has got: the customer's books do, and judge the order of its commands as well.
  */
 export function excusedVerdicts(
   { troubles, verdicts }: Pick<RunRecord, 'troubles' | 'verdicts'>,
   heldBack: ReadonlySet<number>,
-  isTimeRight = true,
+  { isTimeRight = true, isRestored = false } = {},
 ): readonly string[] {
   const excused = { 'unordered == 0': 0, 'violations == 0': 0 };
   // The troubles have a bound, and those of a wrong clock come first: then the story of the verdict has the others.
@@ -24,8 +25,9 @@ export function excusedVerdicts(
   for (const [text, count] of times) {
     if (!isTimeRight && SOAK.test(text)) excused['violations == 0'] += count;
     const [, id] = DISORDER.exec(text) ?? [];
-    if (id === undefined || !heldBack.has(Number(id))) continue;
-    excused[text.includes(BY_DEVICE) ? 'violations == 0' : 'unordered == 0'] += count;
+    const isByDevice = text.includes(BY_DEVICE);
+    if (id === undefined || !(heldBack.has(Number(id)) || (isByDevice && isRestored))) continue;
+    excused[isByDevice ? 'violations == 0' : 'unordered == 0'] += count;
   }
   return Object.entries(excused).flatMap(([name, count]) =>
     verdicts.some(({ text, value }) => text === name && value === count) ? [name] : [],

@@ -28,7 +28,10 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
       plan,
       log === '' ? {} : { log: say, onEvent: say },
     );
-    const excused = excusedVerdicts(record, seen.heldBack, isTimeRight(plan));
+    const excused = excusedVerdicts(record, seen.heldBack, {
+      isTimeRight: isTimeRight(plan),
+      isRestored: plan.restore !== undefined,
+    });
     const broken = record.verdicts
       .filter(({ text, holds, value }) => !holds && value !== null && isJudged(plan, text) && !excused.includes(text))
       .map(({ text, shown, story }) => [`${text}: ${shown}`, ...story].join('\n    '));
