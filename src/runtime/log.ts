@@ -1,5 +1,6 @@
 import { isSecretName } from '@lapel/schemas/base/secret-names';
 import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
+import { isPassing } from '@lapel/schemas/contracts/errors';
 import { type Logger, pino, stdSerializers } from 'pino';
 
 export type Log = Logger;
@@ -28,6 +29,9 @@ export async function readableLines(): Promise<NodeJS.WritableStream> {
   const { PinoPretty } = await import('pino-pretty'); // loaded only here, because a service without a terminal needs none
   return PinoPretty({ destination: 2, colorize: true, ignore: 'pid,hostname' });
 }
+
+/** The level of an error in work that is tried again: one that passes by itself, as when the object store is away, is a warning. */
+export const levelOf = (err: unknown): 'warn' | 'error' => (isPassing(err) ? 'warn' : 'error');
 
 /** Writes the log lines for the events that a database reports. */
 export const databaseWords = (log: Log) => ({

@@ -11,8 +11,10 @@ import { startWorld, type Tenant, transactionIdOf } from '../world.ts';
 const VERSION = { package: 'com.example.camera', version: '1.0.0' };
 
 /** A service with a store of its own, configured like any S3-compatible one; its credentials come from the AWS chain. */
-async function startWithStore(t: Test, options: Parameters<typeof startWorld>[1] = {}) {
+async function startWithStore(t: Test) {
   useS3Credentials();
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
   const folder = t.testdir({ store: {}, data: {} });
   const clock = createFakeClock();
   const startStore = async (at: number) => {
@@ -30,8 +32,10 @@ async function startWithStore(t: Test, options: Parameters<typeof startWorld>[1]
   };
   const { store, port } = await startStore(await freePort());
   const env = { LAPEL_S3_ENDPOINT: `http://127.0.0.1:${port}` };
-  const world = await startWorld(t, { clock, dataDir: `${folder}/data`, env, ...options });
-  return { world, clock, store, startAgain: () => startStore(port) };
+  const log = createLog({ level: 'warn', destination });
+  const world = await startWorld(t, { clock, dataDir: `${folder}/data`, env, log });
+  const errors = (): string[] => lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50);
+  return { world, clock, store, startAgain: () => startStore(port), lines, errors };
 }
 
 /** Uploads the version, and begins its distribution. */
@@ -44,7 +48,7 @@ async function distribute(t: Test, tenant: Tenant): Promise<void> {
 t.test(
   'an install waits in its place for an unavailable object store; nothing fails, and a cancelled install is never sent',
   async (t) => {
-    const { world, clock, store, startAgain } = await startWithStore(t);
+    const { world, clock, store, startAgain, lines, errors } = await startWithStore(t);
     const tenant = await world.createTenant();
     const device = await world.activatedDevice(tenant);
     const install = () => tenant.api.put(`${device.path}/apps`, { json: VERSION });
@@ -105,14 +109,13 @@ t.test(
     );
     await world.idle();
     t.same(link.pending('publish'), []);
+    t.ok(lines.some((line) => line.includes('a fresh download URL could not be made')));
+    t.same(errors(), [], 'a store that is away is no error of the service');
   },
 );
 
 t.test('a rollout waits for an object store that is away, and the log tells no error of the service', async (t) => {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
-  const log = createLog({ level: 'warn', destination });
-  const { world, clock, store, startAgain } = await startWithStore(t, { log });
+  const { world, clock, store, startAgain, lines, errors } = await startWithStore(t);
   const tenant = await world.createTenant();
   const { link } = await world.activatedDevice(tenant);
   await distribute(t, tenant);
@@ -129,10 +132,7 @@ t.test('a rollout waits for an object store that is away, and the log tells no e
   await world.idle();
   t.match((await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body, { state: 'running' });
   t.ok(lines.some((line) => line.includes('a rollout could not be taken further')));
-  t.same(
-    lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50),
-    [],
-  );
+  t.same(errors(), []);
   await startAgain();
   for (let seconds = 0; seconds < 60 && link.pending('publish').length === 0; seconds += 10) {
     clock.advance(10_000);

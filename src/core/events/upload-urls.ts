@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Ids } from '../../runtime/ids.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import { signingKeysOf } from '../applications/signing-keys-of.ts';
@@ -180,7 +180,7 @@ export function createUploadUrls(parts: Parts) {
         return failure('NOT_ACTIVATED', thrown.message);
       }
       if (!isDatabaseAway(thrown))
-        log.error({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
+        log[levelOf(thrown)]({ err: thrown, deviceId }, 'a request for an upload URL could not be carried out');
       return failure('INTERNAL', 'the request could not be carried out; ask again later.');
     }
   }

@@ -3,7 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import type { Millis } from '../../runtime/units.ts';
 import type { Cleared, ClearedKind, Clearing } from '../applications/clearing.ts';
 import { createPacing } from '../retention/pacing.ts';
@@ -138,7 +138,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
           if (isDatabaseAway(err)) return waitMs;
           failures += 1;
           if (failures % LOGGED_OF === 1)
-            log.error({ err, removalId: removal.removalId }, 'a removal could not go on; trying again');
+            log[levelOf(err)]({ err, removalId: removal.removalId }, 'a removal could not go on; trying again');
         }
       }
       if (!hasEnded) break;

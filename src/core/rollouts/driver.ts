@@ -1,10 +1,10 @@
-import { isDatabaseAway, isPassing } from '@lapel/schemas/contracts/errors';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import { createSlowLook } from '../../runtime/slow-look.ts';
 import type { Micros, Millis } from '../../runtime/units.ts';
 import { isOverdue } from './overdue.ts';
@@ -124,8 +124,7 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
       return 'now';
     } catch (err) {
       if (isDatabaseAway(err)) throw err;
-      const level = isPassing(err) ? 'warn' : 'error'; // the object store may be away
-      log[level]({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be taken further; trying again');
+      log[levelOf(err)]({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be taken further; trying again');
       return clock.now() + RETRY_MS * 1000;
     }
   }

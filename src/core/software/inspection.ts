@@ -5,7 +5,7 @@ import { createApkInspector } from '../../platform/apk/inspector.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import { objectKey } from './binary.ts';
 import { deletePutOff, findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
@@ -236,7 +236,7 @@ export function createInspection({ database, clock, log, objects, metrics }: Par
   async function failed(binaryId: string, task: Task, err: unknown): Promise<void> {
     if (signal.aborted) return;
     const tries = task.tries + 1;
-    log.error({ err, binaryId, tries }, 'an uploaded binary could not be inspected');
+    log[levelOf(err)]({ err, binaryId, tries }, 'an uploaded binary could not be inspected');
     if (tries >= MOST_TRIES) return putAside(binaryId, task, 'failed');
     const cancel = clock.after(RETRY_MS * 2 ** tries, () => put(binaryId, { ...task, tries }));
     retries.set(binaryId, { task, cancel });

@@ -1,7 +1,7 @@
 import { DomainError, isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
 import { findFirmware } from '../devices/status-repository.ts';
 import type { Due } from '../outbox/due.ts';
@@ -160,7 +160,7 @@ export function createInstallation({ database, installs, findApplication, log, f
       }
       const parameters = (await findParameters(database.read, transactionId)) as InstallName;
       return download(record.operation, parameters, record.applicationId, false).catch((err: unknown) => {
-        if (!isDatabaseAway(err)) log.error({ err, transactionId }, 'a fresh download URL could not be made');
+        if (!isDatabaseAway(err)) log[levelOf(err)]({ err, transactionId }, 'a fresh download URL could not be made');
         return UNREACHABLE;
       });
     },

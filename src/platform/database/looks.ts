@@ -1,7 +1,7 @@
-import { isDatabaseAway, isPassing } from '@lapel/schemas/contracts/errors';
+import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import type { Millis } from '../../runtime/units.ts';
 
 interface Parts {
@@ -35,7 +35,7 @@ export function createBackgroundWork({ clock, log, run: runOnce, retryMs, failed
     work.begun();
     void runOnce()
       .catch((err: unknown) => {
-        if (!isDatabaseAway(err)) log[isPassing(err) ? 'warn' : 'error']({ err }, failed); // the object store may be away
+        if (!isDatabaseAway(err)) log[levelOf(err)]({ err }, failed);
         return retryMs;
       })
       .then((waitMs) => {
