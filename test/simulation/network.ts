@@ -110,7 +110,8 @@ export class Network {
     });
     Object.assign(accepted, { server });
     if (options.pauseOnConnect) accepted.pause();
-    this.time.plan(0, 'accept', () => server.emit('connection', accepted), program);
+    accepted.isWaiting = true;
+    this.time.plan(0, 'accept', () => accepted.accept(() => server.emit('connection', accepted)), program);
     socket.connecting = false;
     socket.emit('connect');
     socket.emit('ready');

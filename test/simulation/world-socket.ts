@@ -57,6 +57,9 @@ export class WorldSocket extends Duplex {
   #isRead = true;
   #hasEnded = false;
   #cancelIdle: () => void = () => undefined;
+  /** True until the program that listens has taken the connection. */
+  isWaiting = false;
+  #isReset = false;
   /** True while everything that is sent to it vanishes, and neither side is told. */
   isDeaf = false;
 
@@ -209,7 +212,15 @@ export class WorldSocket extends Duplex {
 
   /** The other side, or the network, has ended the connection without a word. */
   reset(): void {
-    if (!this.destroyed) this.destroy(failure('ECONNRESET', 'read'));
+    if (this.isWaiting) this.#isReset = true;
+    else if (!this.destroyed) this.destroy(failure('ECONNRESET', 'read'));
+  }
+
+  /** The program takes the connection, and notices only now that it was reset. */
+  accept(taken: () => void): void {
+    this.isWaiting = false;
+    taken();
+    if (this.#isReset) this.#network.time.plan(0, 'reset', () => this.reset(), this.program);
   }
 
   resetAndDestroy(): this {
