@@ -1,7 +1,7 @@
 // Plays the worlds of the plans in a file, one after another, and writes a line of JSON for each. The command starts it.
 import { readFileSync, writeSync } from 'node:fs';
 import { excusedVerdicts } from './order.ts';
-import { isTimeRight, mayRepeat, type Plan } from './plan.ts';
+import { hasSpell, isTimeRight, mayRepeat, type Plan } from './plan.ts';
 import { play } from './play.ts';
 import { HARDLY_JUDGED, type Told, untold } from './told.ts';
 
@@ -31,6 +31,7 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
     const excused = excusedVerdicts(record, seen.heldBack, {
       isTimeRight: isTimeRight(plan),
       isRestored: plan.restore !== undefined,
+      hasSilence: hasSpell(plan, 'silence'),
     });
     const broken = record.verdicts
       .filter(({ text, holds, value }) => !holds && value !== null && isJudged(plan, text) && !excused.includes(text))
