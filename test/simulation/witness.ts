@@ -50,6 +50,11 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
   let nextChanges = 0;
   let last = 0;
 
+  /** A backup may take the place of the data later, so the commands are noted at each end of the service. */
+  function noteHeldBack(): void {
+    if (eyes.isOpen) for (const row of eyes.rows(HELD_BACK)) heldBack.add(Number(row['id']));
+  }
+
   return {
     /** Called for each event; looks from time to time, so that a look is no event itself. */
     passed(at: number): void {
@@ -77,12 +82,14 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     opened: (file: string): void => eyes.use(file),
     /** Called before the service closes its database. */
     closes(): void {
+      noteHeldBack();
       commands.look();
       commands.forget();
       eyes.use(undefined);
     },
     /** Called when the service is killed. */
     killed(): void {
+      noteHeldBack();
       commands.look();
       commands.forget();
       eyes.use(undefined);
@@ -120,7 +127,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     isOver: invariants.isOver,
     /** Called when all faults are over, and what was asked for had time to come to its end. */
     ends(at: number): void {
-      for (const row of eyes.rows(HELD_BACK)) heldBack.add(Number(row['id']));
+      noteHeldBack();
       invariants.look(at);
       invariants.lookAtTheEnd(at);
     },
