@@ -243,6 +243,7 @@ export async function createService(
   parts.add(feed);
   parts.add(core.stream);
   parts.add(core.feeding); // stopped before the stream that it reads
+  parts.add(audit.waitingNotes);
 
   await parts.start();
   consoleUrls.push(admin.url(), api.url(), publicUrl(), config.consoleUrl ?? admin.url());

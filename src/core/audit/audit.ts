@@ -1,4 +1,5 @@
 import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
+import { isPassing } from '@lapel/schemas/contracts/errors';
 import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -33,6 +34,9 @@ const BETWEEN_SEARCHES_MS = 3_600_000;
  * repetition gets an entry of its own.
  */
 const KEPT_REFUSALS = 10_000;
+/** Milliseconds until a note that could not be stored is tried again, and the most notes that wait for that. */
+const NOTED_AGAIN_MS = 1_000;
+const WAITING_NOTES = 1_000;
 /** The most characters of a path that are stored. */
 const LONGEST_RESOURCE = 1024;
 
@@ -99,6 +103,9 @@ export function createAudit({ database, clock, log }: Parts) {
   /** By application, route and error: the entry of the first refusal, and the number of repetitions. */
   const refusals = new Map<string, { auditId: number; repeated: number; cancel(): void }>();
   let cancelSearch = (): void => undefined;
+  /** The notes that wait until the database is back: each goes on, or gives up. */
+  const waiting = new Set<(isTriedAgain: boolean) => void>();
+  let hasEnded = false;
 
   let sealed = (): void => undefined;
 
@@ -148,6 +155,25 @@ export function createAudit({ database, clock, log }: Parts) {
     } catch (err) {
       log.error({ err, auditId }, 'the result of a change could not be written to the audit log');
     }
+  }
+
+  /** Waits until a note is tried again. Resolves to false when too many wait, or the service ends. */
+  function waits(): Promise<boolean> {
+    if (hasEnded || waiting.size >= WAITING_NOTES) return Promise.resolve(false);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const go = (isTriedAgain: boolean): void => {
+      waiting.delete(go);
+      cancel();
+      resolve(isTriedAgain);
+    };
+    const cancel = clock.after(NOTED_AGAIN_MS, () => go(true));
+    waiting.add(go);
+    return promise;
+  }
+
+  function giveUp(): void {
+    hasEnded = true;
+    for (const go of waiting) go(false);
   }
 
   async function noteIn(unit: UnitOfWork, note: Note): Promise<void> {
@@ -230,14 +256,21 @@ export function createAudit({ database, clock, log }: Parts) {
      */
     noteIn,
 
-    /** Stores a change that the service made by itself; never rejects. */
+    /**
+     * Stores a change that the service made by itself; never rejects. While the database is away it waits. A note whose commit
+     * was stored, and whose answer was lost, is stored twice.
+     */
     async noted(note: Note): Promise<void> {
-      try {
-        await database.transact((unit) => noteIn(unit, note));
-      } catch (err) {
-        const { action, details } = note;
-        log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
-      }
+      const { action, details } = note;
+      const kept = { ...note, at: note.at ?? clock.now() };
+      for (;;)
+        try {
+          return await database.transact((unit) => noteIn(unit, kept));
+        } catch (err) {
+          if (isPassing(err) && (await waits())) continue;
+          log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
+          return;
+        }
     },
 
     /** Registers the function that is called after a commit that has sealed an entry. */
@@ -254,9 +287,13 @@ export function createAudit({ database, clock, log }: Parts) {
     /** Checks all sealed entries, and an end of the chain that was noted before; see `checkChain`. */
     verify: (known?: { position: number; hash: string }) => checkChain(database.aside, known),
 
+    /** The notes that wait for the database. It is stopped first, because parts that end store their last notes. */
+    waitingNotes: { [Symbol.asyncDispose]: async () => giveUp() },
+
     start: search,
     async [Symbol.asyncDispose](): Promise<void> {
       cancelSearch();
+      giveUp();
       for (const { cancel } of refusals.values()) cancel();
       // Their minutes have not ended, but this process counts no more.
       await Promise.all([...refusals.values()].map(({ auditId }) => seal(auditId)));
