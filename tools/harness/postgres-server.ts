@@ -182,6 +182,7 @@ export async function startPostgres({
 
   let guard: ChildProcess | undefined;
   let main = 0; // the process identifier of the server's first process
+  let hasStarted = false;
   let lastDatabase = 0;
 
   async function admin(text: string): Promise<Record<string, string>[]> {
@@ -227,20 +228,33 @@ export async function startPostgres({
     (guard.stdin as unknown as { unref(): void }).unref();
   }
 
+  const pidInFile = (): number => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+  /** Whether the process of the file is there; a server that was killed leaves the file. */
+  function isRunning(): boolean {
+    try {
+      return isThere(pidInFile());
+    } catch {
+      return false;
+    }
+  }
+
   async function start(): Promise<void> {
     launch();
     for (let tries = 0; ; tries += 1) {
       try {
         await admin('SELECT 1');
-        main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+        main = pidInFile();
+        hasStarted = true;
         return;
       } catch (cause) {
         if (tries > 500) throw new Error('PostgreSQL does not start', { cause });
-        // Another process may have taken the free port meanwhile; then the server has ended.
-        if (wanted === undefined && main === 0 && tries % 100 === 99 && !existsSync(join(data, 'postmaster.pid'))) {
-          guard?.stdin?.destroy();
+        // Another process may have taken the free port meanwhile, or a child that was born during a kill may have kept the
+        // memory that is shared; then the server has ended.
+        if (tries % 100 === 99 && !isRunning()) {
           guard?.kill('SIGKILL');
-          port = await freePort();
+          guard?.stdin?.destroy();
+          if (wanted === undefined && !hasStarted) port = await freePort();
           launch();
         }
         await pause(20);
