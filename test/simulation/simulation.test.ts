@@ -9,6 +9,8 @@ import { WorldTime } from './time.ts';
 import type { Told } from './told.ts';
 import { playWorlds } from './worlds.ts';
 
+const EMPTY = { spells: [], aims: [], deeds: [], restore: undefined };
+
 /** Plays worlds to their end, or until one breaks a promise; with a form, until one breaks a promise of this form. */
 async function played(seeds: readonly number[], breakage?: string, form = /^/): Promise<Told[]> {
   const all: Told[] = [];
@@ -67,6 +69,23 @@ t.test('a service that goes back to a backup keeps what is promised then', async
   t.not((await played(restored, 'numbers-go-on-after-a-restore')).at(-1)!.broken.length, 0);
   const held = restored.find((seed) => planOf(seed).restore?.isHeld)!;
   t.not((await played([held, ...restored], 'held-webhooks-are-sent')).at(-1)!.broken.length, 0);
+});
+
+t.test('a quiet world is judged by all that a customer can see, also beside another customer', async (t) => {
+  const plans = Array.from({ length: 1_000 }, (_, at) => planOf(at + 1));
+  const quiet = plans.filter(({ scenario }) => scenario.about !== undefined);
+  t.ok(quiet.length > 70 && quiet.length < 130, 'one world of ten');
+  for (const { spells, aims, deeds, restore } of quiet) t.same({ spells, aims, deeds, restore }, EMPTY);
+  for (const [about, breakage] of [
+    [/receiver of another developer hangs/, 'hanging-receiver-blocks-others'],
+    [/read very slowly/, 'one-window-for-all-devices'],
+    [/Endpoints and consumers/, 'page-in-the-wrong-order'],
+  ] as const) {
+    const { seed } = quiet.find(({ scenario }) => about.test(scenario.about ?? ''))!;
+    const [sound, broken] = await Promise.all([played([seed]), played([seed], breakage)]);
+    t.match(sound, [{ broken: [], notRun: [] }], String(about));
+    t.not(broken[0]?.broken.length, 0, breakage);
+  }
 });
 
 t.test('every plan is a scenario that the simulator understands', async (t) => {
