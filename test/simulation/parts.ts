@@ -19,4 +19,5 @@ export const PARTS = {
   logins: 26,
   quiet: 27,
   programs: 28,
+  rules: 29,
 } as const;

@@ -6,6 +6,7 @@ import { PARTS } from './parts.ts';
 import { type AimedEvent, hasFarLeap, isTimeRight, type Plan, PROMISES, TIMELESS, withEvents } from './plan.ts';
 import { quietOf } from './quiet.ts';
 import { withRestore } from './restores.ts';
+import { withRolloutRules } from './rollout-rules.ts';
 import { OPERATORS, scenarioOf } from './scenario-of.ts';
 import { surroundingsOf } from './surroundings.ts';
 import { swarmOf } from './swarm.ts';
@@ -27,7 +28,8 @@ export function planOf(seed: number): Plan {
   const ofWaits = of(PARTS.waits);
   const waits = waitsOf(swarm, ofWaits);
   const ofPrograms = of(PARTS.programs);
-  const flooded = withFlood(swarm, of(PARTS.floods), withWaits(waits, ofWaits, scenarioOf(swarm, choices)));
+  const waiting = withWaits(waits, ofWaits, scenarioOf(swarm, choices));
+  const flooded = withFlood(swarm, of(PARTS.floods), withRolloutRules(of(PARTS.rules), waiting));
   const groups = (flooded.groups ?? []).map((group) =>
     ofPrograms.maybe(WITH_MQTT_5) ? { ...group, mqtt: 5 as const } : group,
   );
