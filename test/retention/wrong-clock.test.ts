@@ -8,9 +8,11 @@ import { createLog } from '../../src/runtime/log.ts';
 import { openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startRollouts } from '../rollouts/rollout-world.ts';
+import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 const DAY = 86_400_000;
+const HOUR = 3_600_000;
 const YEARS = 730 * DAY;
 const DAYS = { LAPEL_RETENTION_DAYS: '3', LAPEL_DELIVERY_RETENTION_DAYS: '1' };
 
@@ -359,4 +361,36 @@ t.test('what waits for the time to be confirmed waits once, however often it loo
     await expiry.idle();
   }
   t.equal(tasks.size, 1);
+});
+
+t.test('what was never sent while the clock was an hour ahead is sent at the next start', async (t) => {
+  const world = await startWorld(t, { database: 'sqlite' });
+  const { clock, dataDir } = world;
+  const tenant = await world.createTenant();
+  const receiver = await createTestReceiver(t);
+  const json = { url: receiver.url, ordered: 'device', types: ['transaction.*'] };
+  t.equal((await tenant.api.post(`${tenant.path}/endpoints`, { json })).status, 201);
+  const device = await world.activatedDevice(tenant);
+  await world.idle();
+  const sent = (): number[] => [receiver.requests.length, tenant.receiver.requests.length];
+  t.same(sent(), [1, 1]);
+  await world.service[Symbol.asyncDispose]();
+
+  clock.leap(HOUR);
+  const held = await startWorld(t, { dataDir, database: 'sqlite', clock, env: { LAPEL_WEBHOOKS_HELD: 'true' } });
+  const api = await held.clientOf(tenant.applicationId, tenant.secret);
+  const link = await held.connect(device);
+  for (let made = 0; made < 3; made += 1) {
+    t.equal((await api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
+    const { transactionId } = await link.command();
+    await link.ack({ transactionId, status: 'succeeded' });
+  }
+  await held.idle();
+  t.same(sent(), [1, 1]);
+  await held.service[Symbol.asyncDispose]();
+
+  clock.set(-HOUR);
+  const again = await startWorld(t, { dataDir, database: 'sqlite', clock });
+  await again.idle();
+  t.same(sent(), [4, 4], 'also the events that waited for the one before');
 });

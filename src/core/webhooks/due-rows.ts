@@ -114,5 +114,14 @@ export function dueRows<Name extends string>({ table, column, attempted, of, id,
     /** Makes such deliveries due at `now`; returns their number. */
     pullDown: (sql: Sql, now: Micros, latest: Micros): Promise<number> =>
       sql.run(`UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND next_attempt_at > ?`, now, latest),
+
+    /** Makes deliveries that were never sent due at `now`, if they are due until `seen`; returns their number. */
+    pullFirst: (sql: Sql, now: Micros, seen: Micros): Promise<number> =>
+      sql.run(
+        `UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND attempts = 0 AND next_attempt_at > ? AND next_attempt_at <= ?`,
+        now,
+        now,
+        seen,
+      ),
   };
 }

@@ -44,7 +44,7 @@ import {
 } from './receiver.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
-import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
+import { putTimesRight } from './wrong-times.ts';
 
 /** Milliseconds that receivers have to leave for another node: an attempt's 15 s, and the time to store its outcome. */
 const HAND_OVER_MS = 20_000;
@@ -330,12 +330,7 @@ export function createWebhooks(options: Options) {
         return;
       }
       running = true;
-      const now = options.trust.latest(); // a clock that is behind makes no retry due early
-      const latest = now + LATEST_ATTEMPT_MICROS;
-      if (await rows.isPutOff(database.read, latest)) {
-        const pulled = await database.transact((unit) => rows.pullDown(unit, now, latest), { pace: 'soon' });
-        log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
-      }
+      await putTimesRight({ database, clock, log, trust: options.trust, rows });
       timer.start();
       await takeUp();
     },
