@@ -22,13 +22,13 @@ async function witnessOf(t: Test) {
   database.exec(`INSERT INTO transactions (transaction_id, device_id, application_id, operation, status, due, attempts,
     created_at, updated_at, published_at) VALUES (1, '1', 'app', 'setWifi', 'queued', 1, 1, 1, 1, 1)`);
   const broken = new Set<string>();
-  const world = { now: 1_000, isDiskFull: false };
+  const world = { now: 1_000, isHeldUp: false };
   const witness = createCommandWitness({
     eyes,
     now: () => world.now,
     knownUntil: () => world.now,
     isTimeRight: true,
-    isDiskFull: () => world.isDiskFull,
+    isHeldUp: () => world.isHeldUp,
     inFlight: 1,
     broken: (promise) => broken.add(promise),
   });
@@ -101,10 +101,10 @@ t.test('what is due is written soon, unless the disk is full', async (t) => {
   const { witness, world, found } = await witnessOf(t);
   witness.connected('1');
   t.same(found(), []);
-  world.isDiskFull = true;
+  world.isHeldUp = true;
   world.now += MINUTE;
   t.same(found(), []);
-  world.isDiskFull = false;
+  world.isHeldUp = false;
   t.same(found(), []);
   world.now += MINUTE;
   t.same(found(), ['what is due is written']);

@@ -109,6 +109,7 @@ export function createWorldService({
     | 'heldWebhooks'
     | 'startedAgain'
     | 'met'
+    | 'frozen'
     | 'isOver'
     | 'ends'
   >;
@@ -183,6 +184,7 @@ export function createWorldService({
   function freeze(lasts: number): Promise<void> {
     witness.met('freeze');
     if (life) life.program.resumesAt = time.now + lasts;
+    witness.frozen(time.now + lasts);
     return wait(lasts);
   }
 

@@ -42,13 +42,14 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     now: () => time.now,
     knownUntil: () => Math.min(...logs.values().map((log) => log.knownUntil())),
     isTimeRight: isTimeRight(plan),
-    isDiskFull: () => disk.isFull,
+    isHeldUp: () => disk.isFull || time.now < frozenUntil,
     broken,
   });
   const { judging, changes = judging } = plan.pace ?? SHORT;
   let next = 0;
   let nextChanges = 0;
   let last = 0;
+  let frozenUntil = 0;
 
   /** A backup may take the place of the data later, so the commands are noted at each end of the service. */
   function noteHeldBack(): void {
@@ -80,6 +81,10 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     mistaken: errors.mistaken,
     /** Called when the service has opened its database. */
     opened: (file: string): void => eyes.use(file),
+    /** Called when the service stands still until a moment of the world. */
+    frozen(until: number): void {
+      frozenUntil = until;
+    },
     /** Called before the service closes its database. */
     closes(): void {
       noteHeldBack();
