@@ -1,4 +1,4 @@
-import type { DatabaseEyes } from './database-eyes.ts';
+import { type DatabaseEyes, GOES_OUT } from './database-eyes.ts';
 import { BEGIN } from './time.ts';
 
 /** A command that is written to a connection, as its device reads it. */
@@ -24,7 +24,7 @@ const GOES = `SELECT completed_at AS "endedAt", attempts, CASE WHEN delivered_at
 /** The commands and cancels that a device has to hear of now. */
 const DUE = `SELECT transaction_id AS id, completed_at IS NOT NULL AS "isCancel" FROM transactions t WHERE device_id = :deviceId
   AND due = 1 AND (ends_at IS NULL OR ends_at > :now) AND (completed_at IS NOT NULL OR delivered_at IS NOT NULL
-    OR NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0))`;
+    OR (${GOES_OUT}))`;
 /** The commands that have an end, and are not ended. */
 const TIMED = `SELECT transaction_id AS id, attempts, ends_at AS "endsAt", delivered_at AS "deliveredAt" FROM transactions
   WHERE due = 1 AND ends_at IS NOT NULL AND completed_at IS NULL`;

@@ -1,4 +1,4 @@
-import type { DatabaseEyes } from './database-eyes.ts';
+import { type DatabaseEyes, GOES_OUT } from './database-eyes.ts';
 import { BEGIN } from './time.ts';
 
 /** A promise of the documents that can be seen in the database. */
@@ -81,7 +81,7 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
          < :now - 60000000
        AND (SELECT count(*) FROM transactions o WHERE o.device_id = t.device_id AND o.due = 1 AND o.attempts > 0
          AND (o.delivered_at IS NULL OR o.completed_at IS NOT NULL)) < :room
-       AND NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)`,
+       AND ${GOES_OUT}`,
   },
   'delivered is said by the device': {
     promise: 'a command is delivered only after it was published, and an attempt was counted',
@@ -221,7 +221,7 @@ export const AT_THE_END: Readonly<Record<string, Invariant>> = {
     rows: `SELECT transaction_id, status FROM transactions t WHERE due = 1
        AND (SELECT c.kind || c.is_open FROM connection_log c WHERE c.device_id = t.device_id
          AND c.at >= (SELECT begun_at FROM lives) ORDER BY c.fact_id DESC LIMIT 1) = 'connected1'
-       AND NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)`,
+       AND ${GOES_OUT}`,
   },
   'webhooks come to their end': {
     promise: 'each webhook is sent; one that was refused is sent again later',
