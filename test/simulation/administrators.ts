@@ -5,6 +5,9 @@ import type { Deed } from './plan.ts';
 /** Milliseconds for which devices are blocked. */
 const BLOCKED_FOR = 10_000;
 
+/** The store accepts so many former keys; a further one would end URLs before their expiry. */
+const MOST_STORE_KEYS = 8;
+
 /** Throws if the service does not know such a call: then the deed would never take place. */
 function checked(reply: Reply): Reply {
   if (reply.status === 400 || reply.status === 401 || reply.status === 405 || reply.status === 422) {
@@ -26,6 +29,7 @@ export function createAdministrators(
   mistaken: (error: Error) => void,
 ) {
   const admin = createAdminClient(access);
+  let storeKeys = 0;
 
   async function listed(
     name: 'listFleetDevices' | 'listFleetRollouts',
@@ -69,9 +73,15 @@ export function createAdministrators(
     checked(await admin('startDeviceAction', { body: { action: 'block', filter } }));
   }
 
+  async function renewStoreKey(): Promise<void> {
+    if (storeKeys === MOST_STORE_KEYS) return;
+    storeKeys += 1;
+    checked(await admin('renewObjectStoreKey', { body: {} }));
+  }
+
   const deeds: Record<Deed['does'], () => Promise<unknown>> = {
     'new-signing-key': async () => checked(await admin('renewSigningKey', { body: {} })),
-    'new-store-key': async () => checked(await admin('renewObjectStoreKey', { body: {} })),
+    'new-store-key': renewStoreKey,
     'end-connections': endConnections,
     'pause-rollouts': pauseRollouts,
     'cancel-rollout': cancelRollout,
