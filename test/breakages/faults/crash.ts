@@ -121,14 +121,19 @@ const COUNT_DUE = inSets(`,
       },
       {
         file: 'core/transactions/idempotency.ts',
+        search: 'const keeping = findKeptAnswer(database.read, applicationId, keyHash, keptSince());',
+        replacement: "const keeping = Promise.resolve(ofThisProcess.get(keyHash.toString('hex')));",
+      },
+      {
+        file: 'core/transactions/idempotency.ts',
         search: `if (!(await keepAnswer(unit, kept, since))) throw new DomainError('IDEMPOTENCY_KEY_RUNNING');`,
         replacement: `unit.onCommit(() => ofThisProcess.set(keyHash.toString('hex'), kept));`,
       },
       {
         file: 'core/transactions/idempotency.ts',
-        search: 'interface Parts {',
-        replacement: `const ofThisProcess = new Map();
-interface Parts {`,
+        search: '  /** The requests in progress, by key;',
+        replacement: `  const ofThisProcess = new Map();
+  /** The requests in progress, by key;`,
       },
     ],
     play: 'crash',
