@@ -64,14 +64,15 @@ export function createEndpointCustomer({ apiUrl, chance, broken, isTimeRight }: 
   }
 
   const server = createServer((request, response) => {
-    void buffer(request).then((body) => {
+    const answered = (body: Buffer): void => {
       const lot = chance();
       if (lot < HANGS) return;
       const isRefused = lot < HANGS + REFUSED;
       // A receiver may have worked on an event that it refuses, so such an event is judged all the same.
       judge(request.url ?? '', request, body);
       response.writeHead(isRefused ? 500 : 204).end();
-    });
+    };
+    buffer(request).then(answered, () => undefined); // the connection may break in the middle of an event
   });
 
   async function make(access: Access): Promise<void> {
