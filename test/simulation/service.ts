@@ -280,10 +280,10 @@ export function createWorldService({
       },
       async [Symbol.asyncDispose]() {
         isOver = true;
-        await inTurn(async () => undefined);
-        for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
+        // From its turn on nothing else ends the service, so what it has begun can come to its end.
         await inTurn(async () => {
           hasEnded = true;
+          for (let waits = 0; waits < PATIENCE && !witness.isOver(); waits += 1) await wait(1_000);
           witness.ends(time.now);
           await stop();
         });
