@@ -243,7 +243,7 @@ export async function createService(
   parts.add(feed);
   parts.add(core.stream);
   parts.add(core.feeding); // stopped before the stream that it reads
-  parts.add(audit.waitingNotes);
+  parts.add(audit.waitingNotes); // stopped first: parts that end store their last notes, and must not wait
 
   await parts.start();
   consoleUrls.push(admin.url(), api.url(), publicUrl(), config.consoleUrl ?? admin.url());

@@ -1,5 +1,4 @@
 import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
-import { isPassing } from '@lapel/schemas/contracts/errors';
 import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -20,6 +19,7 @@ import {
 } from './audit-repository.ts';
 import type { Actor } from './audit-row.ts';
 import { findAbandoned, findChain, findEnd } from './chain-repository.ts';
+import { createWaitingNotes } from './waiting-notes.ts';
 
 /** Milliseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
 const COUNTED_FOR_MS = 60_000;
@@ -34,9 +34,6 @@ const BETWEEN_SEARCHES_MS = 3_600_000;
  * repetition gets an entry of its own.
  */
 const KEPT_REFUSALS = 10_000;
-/** Milliseconds until a note that could not be stored is tried again, and the most notes that wait for that. */
-const NOTED_AGAIN_MS = 1_000;
-const WAITING_NOTES = 1_000;
 /** The most characters of a path that are stored. */
 const LONGEST_RESOURCE = 1024;
 
@@ -103,10 +100,6 @@ export function createAudit({ database, clock, log }: Parts) {
   /** By application, route and error: the entry of the first refusal, and the number of repetitions. */
   const refusals = new Map<string, { auditId: number; repeated: number; cancel(): void }>();
   let cancelSearch = (): void => undefined;
-  /** The notes that wait until the database is back: each goes on, or gives up. */
-  const waiting = new Set<(isTriedAgain: boolean) => void>();
-  let hasEnded = false;
-
   let sealed = (): void => undefined;
 
   async function sealIn(unit: UnitOfWork, auditId: number): Promise<void> {
@@ -157,25 +150,6 @@ export function createAudit({ database, clock, log }: Parts) {
     }
   }
 
-  /** Waits until a note is tried again. Resolves to false when too many wait, or the service ends. */
-  function waits(): Promise<boolean> {
-    if (hasEnded || waiting.size >= WAITING_NOTES) return Promise.resolve(false);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const go = (isTriedAgain: boolean): void => {
-      waiting.delete(go);
-      cancel();
-      resolve(isTriedAgain);
-    };
-    const cancel = clock.after(NOTED_AGAIN_MS, () => go(true));
-    waiting.add(go);
-    return promise;
-  }
-
-  function giveUp(): void {
-    hasEnded = true;
-    for (const go of waiting) go(false);
-  }
-
   async function noteIn(unit: UnitOfWork, note: Note): Promise<void> {
     const { action, resource, id, details, about = [], address = null, at = clock.now() } = note;
     const auditId = await insertEntry(unit, {
@@ -194,6 +168,12 @@ export function createAudit({ database, clock, log }: Parts) {
     for (const object of about) insertObject(unit, auditId, object);
     await sealIn(unit, auditId);
   }
+
+  const notes = createWaitingNotes<Note>({
+    clock,
+    log,
+    store: (note) => database.transact((unit) => noteIn(unit, note)),
+  });
 
   return {
     /** Stores that a change begins. Rejects when that fails; the change must then not be carried out. */
@@ -256,22 +236,8 @@ export function createAudit({ database, clock, log }: Parts) {
      */
     noteIn,
 
-    /**
-     * Stores a change that the service made by itself; never rejects. While the database is away it waits. A note whose commit
-     * was stored, and whose answer was lost, is stored twice.
-     */
-    async noted(note: Note): Promise<void> {
-      const { action, details } = note;
-      const kept = { ...note, at: note.at ?? clock.now() };
-      for (;;)
-        try {
-          return await database.transact((unit) => noteIn(unit, kept));
-        } catch (err) {
-          if (isPassing(err) && (await waits())) continue;
-          log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
-          return;
-        }
-    },
+    /** Stores a change that the service made by itself; never rejects. While the database is away it waits. */
+    noted: (note: Note): Promise<void> => notes.add({ ...note, at: note.at ?? clock.now() }),
 
     /** Registers the function that is called after a commit that has sealed an entry. */
     onSealed(act: () => void): void {
@@ -287,13 +253,13 @@ export function createAudit({ database, clock, log }: Parts) {
     /** Checks all sealed entries, and an end of the chain that was noted before; see `checkChain`. */
     verify: (known?: { position: number; hash: string }) => checkChain(database.aside, known),
 
-    /** The notes that wait for the database. It is stopped first, because parts that end store their last notes. */
-    waitingNotes: { [Symbol.asyncDispose]: async () => giveUp() },
+    /** Stopped before the parts that store their last notes when they end: those must not wait for the database. */
+    waitingNotes: notes,
 
     start: search,
     async [Symbol.asyncDispose](): Promise<void> {
       cancelSearch();
-      giveUp();
+      await notes[Symbol.asyncDispose]();
       for (const { cancel } of refusals.values()) cancel();
       // Their minutes have not ended, but this process counts no more.
       await Promise.all([...refusals.values()].map(({ auditId }) => seal(auditId)));

@@ -1,0 +1,101 @@
+import { isPassing } from '@lapel/schemas/contracts/errors';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+
+/** Milliseconds until the notes that could not be stored are tried again, and the most that wait for that. */
+const AGAIN_MS = 1_000;
+const MOST = 1_000;
+
+interface Named {
+  action: string;
+  details: object;
+}
+
+interface Waiting<Note> {
+  note: Note;
+  err: unknown;
+  ended(): void;
+}
+
+/**
+ * Stores notes one after another, and keeps those that cannot be stored while the database is away. A note whose commit was
+ * stored, and whose answer was lost, is stored twice.
+ */
+export function createWaitingNotes<Note extends Named>({
+  clock,
+  log,
+  store,
+}: {
+  clock: Clock;
+  log: Log;
+  store(note: Note): Promise<void>;
+}) {
+  const waiting: Waiting<Note>[] = [];
+  let cancel: (() => void) | undefined;
+  let hasEnded = false;
+
+  function giveUp({ action, details }: Note, err: unknown): void {
+    log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
+  }
+
+  /** Tries the notes again in their order, until one cannot be stored. */
+  async function again(): Promise<void> {
+    for (let first = waiting[0]; first; first = waiting[0])
+      try {
+        await store(first.note);
+        waiting.shift();
+        first.ended();
+      } catch (err) {
+        first.err = err;
+        if (isPassing(err)) break;
+        waiting.shift();
+        giveUp(first.note, err);
+        first.ended();
+      }
+    later();
+  }
+
+  function later(): void {
+    cancel = undefined;
+    if (hasEnded) stop();
+    else if (waiting.length > 0) cancel = clock.after(AGAIN_MS, () => void again());
+  }
+
+  /** Lets a note wait behind those that wait already. A process that is killed meanwhile has at least told it. */
+  function wait(note: Note, err: unknown): Promise<void> | void {
+    if (hasEnded || waiting.length >= MOST) return giveUp(note, err);
+    const { action, details } = note;
+    log.warn({ err, action, details }, 'an action of the service is noted when the database is back');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ note, err, ended: resolve });
+    if (waiting.length === 1) cancel = clock.after(AGAIN_MS, () => void again());
+    return promise;
+  }
+
+  function stop(): void {
+    cancel?.();
+    for (const { note, err, ended } of waiting.splice(0)) {
+      giveUp(note, err);
+      ended();
+    }
+  }
+
+  return {
+    /** Resolves when the note is stored, or given up. */
+    async add(note: Note): Promise<void> {
+      const [before] = waiting;
+      if (before) return wait(note, before.err);
+      try {
+        return await store(note);
+      } catch (err) {
+        return isPassing(err) ? wait(note, err) : giveUp(note, err);
+      }
+    },
+
+    /** Stopped before the parts that store their last notes when they end: those must not wait for the database. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      hasEnded = true;
+      if (cancel) stop();
+    },
+  };
+}
