@@ -1,8 +1,8 @@
 import type { Contracts } from '@lapel/schemas/contracts/contracts';
-import { DomainError, faultText } from '@lapel/schemas/contracts/errors';
+import { DomainError, faultText, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { createWork } from '../../runtime/idle.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import type { Request, RequestHandlers, ResponseBody } from '../requests/request-handlers.ts';
 import { isUploadRequest, UPLOAD_FEATURES } from './upload-features.ts';
 import type { UploadUrls } from './upload-urls.ts';
@@ -35,8 +35,8 @@ export function createRequestHandlers({ contracts, log, metrics, uploads, freshU
       if (!('code' in found)) return { data: found };
       return { error: { code: String(found.code), message: 'message' in found ? String(found.message) : '' } };
     } catch (thrown) {
-      if (thrown instanceof DomainError) return refusal(thrown);
-      log.error({ err: thrown, deviceId }, 'a fresh download URL could not be made');
+      if (thrown instanceof DomainError && !isPassing(thrown)) return refusal(thrown);
+      log[levelOf(thrown)]({ err: thrown, deviceId }, 'a fresh download URL could not be made');
       return INTERNAL;
     }
   }

@@ -133,13 +133,13 @@ export function createResults({ clock, transitions, wake, provisional }: Parts) 
 
   /**
    * Counts the result of a device whose transaction the service had ended before. A device that waits for another command
-   * does not get it then. A late success also counts where the end counted as a failure or a cancel, or where the device was
-   * seen meanwhile to have the wanted state: it has done it.
+   * does not get it then. A late success also counts where the end counted as a failure or a cancel, or where the device
+   * has reported the wanted state meanwhile, or could get no further command: it has done it.
    */
   const onLate: OnLate = async (unit, record, { status, error }) => {
     if (record.rolloutId === null) return;
     if (status !== 'succeeded') return; // the device that waits gets the command that somebody asked for
-    const found = await find(unit, record, ['waiting', 'failed', 'cancelled', 'unchanged']);
+    const found = await find(unit, record, ['waiting', 'failed', 'cancelled', 'unchanged', 'refused']);
     if (!found) return;
     const { rollout, member } = found;
     const { stage, code } = member;

@@ -36,7 +36,7 @@ export function createIdempotency({ database, clock, metrics, trust }: Parts) {
   /** The time since which keys count. After a leap of the clock, all of them would seem to be old. */
   const keptSince = (): number => (trust.isHeld() ? 0 : clock.now() - LIFETIME_MICROS);
 
-  /** The requests in progress, by key; each tells whether its key has an answer already, so that it only repeats it. */
+  /** The requests in progress, by key. `isRepetition` resolves to true if the key has an answer, which the request only repeats. */
   const running = new Map<string, { requestHash: Buffer; isRepetition: Promise<boolean> }>();
 
   /**
@@ -64,10 +64,8 @@ export function createIdempotency({ database, clock, metrics, trust }: Parts) {
       throw new DomainError(same ? 'IDEMPOTENCY_KEY_RUNNING' : 'IDEMPOTENCY_KEY_REUSED');
     }
     const keeping = findKeptAnswer(database.read, applicationId, keyHash, keptSince());
-    const isRepetition = keeping.then(
-      (kept) => kept !== undefined,
-      () => false,
-    );
+    const isRepetition = keeping.then((kept) => kept !== undefined);
+    isRepetition.catch(() => undefined); // the request itself fails
     running.set(name, { requestHash, isRepetition });
     try {
       const known = await keeping;

@@ -115,13 +115,16 @@ export function dueRows<Name extends string>({ table, column, attempted, of, id,
     pullDown: (sql: Sql, now: Micros, latest: Micros): Promise<number> =>
       sql.run(`UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND next_attempt_at > ?`, now, latest),
 
-    /** Makes deliveries that were never sent due at `now`, if they are due until `seen`; returns their number. */
-    pullFirst: (sql: Sql, now: Micros, seen: Micros): Promise<number> =>
+    /**
+     * Makes deliveries without an attempt due at `now`, if they were stored after `ahead`; returns their number. Their times are
+     * after that as well, which an index has.
+     */
+    pullFirst: (sql: Sql, now: Micros, ahead: Micros): Promise<number> =>
       sql.run(
-        `UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND attempts = 0 AND next_attempt_at > ? AND next_attempt_at <= ?`,
+        `UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND next_attempt_at > ? AND attempts = 0 AND updated_at > ?`,
         now,
-        now,
-        seen,
+        ahead,
+        ahead,
       ),
   };
 }

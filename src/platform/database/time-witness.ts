@@ -7,8 +7,8 @@ import type { Database, Sql } from './sql.ts';
 /** The file of the data folder that says until when the service has lived. */
 const SEEN_FILE = 'seen-time';
 
-/** The latest time in the database, for a data folder without the file: one of a former release, or a restored one. */
-async function latestIn(sql: Sql): Promise<Micros | null> {
+/** The latest time in the database, also for a data folder without the file: one of a former release, or a restored one. */
+export async function latestIn(sql: Sql): Promise<Micros | null> {
   const row = await sql.get<{ transactions: Micros | null; history: Micros | null }>(
     `SELECT (SELECT created_at FROM transactions ORDER BY transaction_id DESC LIMIT 1) AS transactions,
        (SELECT MAX(at) FROM fleet_history WHERE step = 10) AS history`,

@@ -131,9 +131,9 @@ const COUNT_DUE = inSets(`,
       },
       {
         file: 'core/transactions/idempotency.ts',
-        search: '  /** The requests in progress, by key;',
+        search: '  /** The requests in progress, by key.',
         replacement: `  const ofThisProcess = new Map();
-  /** The requests in progress, by key;`,
+  /** The requests in progress, by key.`,
       },
     ],
     play: 'crash',
