@@ -23,6 +23,8 @@ const DEVICES = 32;
  */
 const LOOKS = 4;
 const LOOK_MILLISECONDS = 500;
+/** Looks in which a device notices that its connection is dead: one and a half of its keep-alives of a minute. */
+const LOOKS_AT_CONNECTIONS = 200;
 
 /** The part of a device's state that its status at the service shows, in the form of the REST API. */
 const reported = ({ online, state }: Device) => ({
@@ -111,10 +113,11 @@ export function createAudit({
   }
 
   async function compareStatus(device: Device): Promise<void> {
-    for (let left = LOOKS; left > 0 && !stopped.aborted; left -= 1) {
+    for (let looks = 1; !stopped.aborted; looks += 1) {
       const found = await statusOf(device);
       if (!found || found.length === 0) return;
-      if (left === 1 || found.some(({ field }) => field === 'deviceId')) {
+      const most = found.every(({ field }) => field === 'connected') ? LOOKS_AT_CONNECTIONS : LOOKS;
+      if (looks >= most || found.some(({ field }) => field === 'deviceId')) {
         const { deviceId } = device;
         ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, timers.now());
         return;

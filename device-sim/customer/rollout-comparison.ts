@@ -127,8 +127,9 @@ function wrongDevice(
     const got = (latest ? [latest] : own).find(
       (entry) => entry.deliveredAt !== null && !(maySucceed(entry, plan) && entry.answer !== 'succeeded'),
     );
-    return got && state === 'unchanged'
-      ? differs('the device is unchanged there, and a command has reached it', got.transactionId)
+    const reached = got ?? end;
+    return reached && state === 'unchanged'
+      ? differs('the device is unchanged there, and a command has reached it', reached.transactionId)
       : [];
   }
   if (state === 'waiting')

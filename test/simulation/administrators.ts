@@ -1,12 +1,10 @@
 import { createAdminClient, type Reply } from '@lapel/device-sim/customer/service-client';
 import type { Random } from '@lapel/device-sim/random';
+import { MOST_FORMER } from '../../src/platform/objects/store-key.ts';
 import type { Deed } from './plan.ts';
 
 /** Milliseconds for which devices are blocked. */
 const BLOCKED_FOR = 10_000;
-
-/** The store accepts so many former keys; a further one would end URLs before their expiry. */
-const MOST_STORE_KEYS = 8;
 
 /** Throws if the service does not know such a call: then the deed would never take place. */
 function checked(reply: Reply): Reply {
@@ -74,7 +72,7 @@ export function createAdministrators(
   }
 
   async function renewStoreKey(): Promise<void> {
-    if (storeKeys === MOST_STORE_KEYS) return;
+    if (storeKeys === MOST_FORMER) return; // a further key would end URLs before their expiry
     storeKeys += 1;
     checked(await admin('renewObjectStoreKey', { body: {} }));
   }

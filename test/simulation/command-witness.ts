@@ -1,4 +1,5 @@
-import { type DatabaseEyes, GOES_OUT } from './database-eyes.ts';
+import type { DatabaseEyes } from './database-eyes.ts';
+import { GOES_OUT } from './invariants.ts';
 import { BEGIN } from './time.ts';
 
 /** A command that is written to a connection, as its device reads it. */
@@ -16,6 +17,7 @@ const UNIT_TAKES = 100;
 const WRITTEN_WITHIN = 20_000;
 /** The most commands of a device without a PUBACK or an answer (README.md). */
 const MOST_IN_FLIGHT = 16;
+const LITTLE_ROOM = 3;
 
 const GOES = `SELECT completed_at AS "endedAt", attempts, CASE WHEN delivered_at IS NULL THEN
   (SELECT MAX(e.at) FROM rollouts r JOIN rollout_entries e ON e.rollout_id = r.rollout_id AND e.event = 'paused'
@@ -60,7 +62,7 @@ interface Connection {
   readonly written: Set<number>;
   /** Those that are due and not written, each since when. */
   readonly waiting: Map<number, number>;
-  /** When the last one was written. */
+  /** When the last command was written. */
   wroteAt: number;
 }
 
@@ -115,8 +117,9 @@ export function createCommandWitness({
     for (const key of unwritten) {
       const since = waiting.get(key) ?? now();
       waiting.set(key, since);
-      // Where one command at a time has room, each waits for the commits of those before it.
-      if (now() > Math.max(since, wroteAt) + WRITTEN_WITHIN) broken('what is due is written', { deviceId, key, since });
+      // Where few commands at a time have room, each waits for the commits of those before it.
+      if (now() > (inFlight <= LITTLE_ROOM ? Math.max(since, wroteAt) : since) + WRITTEN_WITHIN)
+        broken('what is due is written', { deviceId, key, since });
     }
   }
 
@@ -157,7 +160,7 @@ export function createCommandWitness({
           room.add(key);
           connection.wroteAt = now();
           written.add(key);
-          // A service that ends writes for a moment; then nobody hears of answers here.
+          // A service that ends still writes for a moment. Its connections are forgotten here, so no answer frees their room.
           if (room.size > inFlight && connections.get(deviceId) === connection)
             broken('a device has room for its commands', { deviceId, commands: [...room] });
           if (isCancel) return key;

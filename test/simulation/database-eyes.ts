@@ -15,14 +15,6 @@ export function rolloutsIn(file: string): string[] {
   }
 }
 
-/**
- * Nothing holds back a command `t` of a rollout: the rollout runs, and the device has a place among those that may be at
- * work.
- */
-export const GOES_OUT = `NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)
-  AND NOT EXISTS (SELECT 1 FROM rollout_members m WHERE m.rollout_id = t.rollout_id AND m.device_id = t.device_id
-    AND m.transaction_id = t.transaction_id AND m.code = 'NO_PLACE')`;
-
 /** Reads the database of the service as the last commit left it, beside the service's own connections. */
 export class DatabaseEyes {
   #file: string | undefined;

@@ -93,6 +93,7 @@ export function createEndpointCustomer({ apiUrl, chance, broken, isTimeRight }: 
 
   return {
     begin(access: Access): void {
+      if (server.listening) return; // another customer has none
       server.keepAliveTimeout = 0;
       server.listen(ENDPOINTS, '127.0.0.1');
       void make(access);

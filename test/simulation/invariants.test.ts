@@ -53,6 +53,10 @@ const BROKEN: Readonly<Record<string, string>> = {
   'commands move': `${QUEUED} VALUES (2, '1', 'app', 'x', 'queued', 1, 0, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL);
     INSERT INTO lives VALUES (1, 'life', '', 1);
     INSERT INTO connection_log (device_id, fact_id, kind, at, last_at, count, is_open) VALUES ('1', 'f', 'connected', 2, 2, 1, 1)`,
+  'places are given': `UPDATE rollouts SET state = 'running', publishes = 1, plan = '{"maxUnfinished":1}';
+    UPDATE rollout_members SET state = 'unfinished', code = 'NO_PLACE';
+    INSERT INTO lives VALUES (1, 'life', '', 1);
+    INSERT INTO connection_log (device_id, fact_id, kind, at, last_at, count, is_open) VALUES ('1', 'f', 'connected', 2, 2, 1, 1)`,
   'delivered is said by the device': `UPDATE transactions SET published_at = NULL`,
   'one webhook per result': `INSERT INTO deliveries (application_id, delivery_id, transaction_id, setting, type, body, status,
     attempts, created_at, updated_at) VALUES ('app', 'm2', 1, 'deviceEvent', 'transaction.succeeded', '{}', 'gone', 1, 5, 5)`,

@@ -1,5 +1,13 @@
-import { type DatabaseEyes, GOES_OUT } from './database-eyes.ts';
+import type { DatabaseEyes } from './database-eyes.ts';
 import { BEGIN } from './time.ts';
+
+/**
+ * Nothing holds back a command `t` of a rollout: the rollout runs, and the device has a place among those that may be at
+ * work.
+ */
+export const GOES_OUT = `NOT EXISTS (SELECT 1 FROM rollouts r WHERE r.rollout_id = t.rollout_id AND r.publishes = 0)
+  AND NOT EXISTS (SELECT 1 FROM rollout_members m WHERE m.rollout_id = t.rollout_id AND m.device_id = t.device_id
+    AND m.transaction_id = t.transaction_id AND m.code = 'NO_PLACE')`;
 
 /** A promise of the documents that can be seen in the database. */
 interface Invariant {
@@ -82,6 +90,21 @@ export const ALWAYS: Readonly<Record<string, Invariant>> = {
        AND (SELECT count(*) FROM transactions o WHERE o.device_id = t.device_id AND o.due = 1 AND o.attempts > 0
          AND (o.delivered_at IS NULL OR o.completed_at IS NOT NULL)) < :room
        AND ${GOES_OUT}`,
+  },
+  'places are given': {
+    promise: 'a device that has been connected for a minute gets a place in a rollout that has a free one',
+    by: 'docs/rollouts.md',
+    isTimeless: false,
+    rows: `SELECT m.rollout_id, m.device_id FROM rollout_members m JOIN rollouts r USING (rollout_id)
+       WHERE m.state = 'unfinished' AND m.code = 'NO_PLACE' AND r.state = 'running' AND r.publishes = 1
+       AND (SELECT c.kind || c.is_open FROM connection_log c WHERE c.device_id = m.device_id
+         AND c.at >= (SELECT begun_at FROM lives) ORDER BY c.fact_id DESC LIMIT 1) = 'connected1'
+       AND (SELECT c.last_at FROM connection_log c WHERE c.device_id = m.device_id ORDER BY c.fact_id DESC LIMIT 1)
+         < :now - 60000000
+       AND NOT EXISTS (SELECT 1 FROM rollout_entries e WHERE e.rollout_id = m.rollout_id AND e.at > :now - 60000000)
+       AND NOT EXISTS (SELECT 1 FROM rollout_members o WHERE o.rollout_id = m.rollout_id AND o.updated_at > :now - 60000000)
+       AND (SELECT count(*) FROM rollout_members o WHERE o.rollout_id = m.rollout_id AND o.state = 'unfinished'
+         AND o.code IS NOT 'NO_PLACE') < json_extract(r.plan, '$.maxUnfinished')`,
   },
   'delivered is said by the device': {
     promise: 'a command is delivered only after it was published, and an attempt was counted',

@@ -221,7 +221,10 @@ export async function play(
         if (plan.beside) {
           const { name } = plan.beside;
           const neighbour = readScenario(JSON.stringify(plan.beside), name).scenario;
-          run(runOptions(neighbour, 'neighbour'), context).catch((error: Error) => witness.mistaken(error.message));
+          run(runOptions(neighbour, 'neighbour'), context).then(
+            ({ record: { notRun } }) => notRun.length > 0 && witness.mistaken(`of the neighbour: ${notRun.join('; ')}`),
+            (error: Error) => witness.mistaken(error.message),
+          );
         }
         const { record: made } = await run(runOptions(scenario), context);
         return made;

@@ -25,15 +25,17 @@ function smaller(plan: Plan): Plan[] {
   const having = (changed: Partial<Scenario>): Plan => ({ ...plan, scenario: { ...scenario, ...changed } });
   const { phases, groups = [], devices } = scenario;
   const fewer = [Math.ceil(devices / 2), devices - 1].filter((count) => count >= groups.length && count < devices);
+  const { beside, hasEndpoint, ...alone } = plan;
   return [
+    ...(beside !== undefined || hasEndpoint === true ? [alone] : []),
     ...(phases.length > 1
       ? phases.map((_, place) => having({ phases: without(phases, place) as Scenario['phases'] }))
       : []),
     ...spells.map((_, place) => ({ ...plan, spells: without(spells, place) })),
     ...aims.map((_, place) => ({ ...plan, aims: without(aims, place) })),
     ...aims.flatMap((aim, place) => {
-      const { next, ...alone } = aim;
-      return next ? [{ ...plan, aims: aims.map((one, at) => (at === place ? alone : one)) }] : [];
+      const { next, ...unchained } = aim;
+      return next ? [{ ...plan, aims: aims.map((one, at) => (at === place ? unchained : one)) }] : [];
     }),
     ...deeds.map((_, place) => ({ ...plan, deeds: without(deeds, place) })),
     ...fewer.map((count) => having({ devices: count })),

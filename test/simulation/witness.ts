@@ -16,6 +16,8 @@ export interface Seen {
   readonly meetings: Meetings;
   /** The commands that a pause of their rollout may have held back. */
   readonly heldBack: ReadonlySet<number>;
+  /** The highest number of a command that there was at a restore; 0 without one. */
+  readonly takenBack: number;
 }
 
 const HELD_BACK = `SELECT transaction_id AS id FROM transactions WHERE rollout_id IN
@@ -50,10 +52,14 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
   let nextChanges = 0;
   let last = 0;
   let frozenUntil = 0;
+  let highest = 0;
+  let takenBack = 0;
 
   /** A backup may take the place of the data later, so the commands are noted at each end of the service. */
   function noteHeldBack(): void {
-    if (eyes.isOpen) for (const row of eyes.rows(HELD_BACK)) heldBack.add(Number(row['id']));
+    if (!eyes.isOpen) return;
+    for (const row of eyes.rows(HELD_BACK)) heldBack.add(Number(row['id']));
+    highest = Number(eyes.rows('SELECT MAX(transaction_id) AS id FROM transactions')[0]?.['id'] ?? 0);
   }
 
   return {
@@ -94,6 +100,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     },
     /** Called when the service is killed. */
     killed(): void {
+      frozenUntil = 0;
       noteHeldBack();
       commands.look();
       commands.forget();
@@ -102,6 +109,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     },
     /** Called when a backup has taken the place of the data. */
     restored(): void {
+      takenBack = highest;
       invariants.restored(time.now);
       commands.restored();
       errors.restored();
@@ -141,6 +149,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
       looks: invariants.looks(),
       meetings: meetings.seen,
       heldBack,
+      takenBack,
     }),
   };
 }

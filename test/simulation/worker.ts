@@ -1,7 +1,7 @@
 // Plays the worlds of the plans in a file, one after another, and writes a line of JSON for each. The command starts it.
 import { readFileSync, writeSync } from 'node:fs';
 import { excusedVerdicts } from './order.ts';
-import { hasSpell, isTimeRight, mayRepeat, type Plan } from './plan.ts';
+import { isTimeRight, mayRepeat, type Plan } from './plan.ts';
 import { play } from './play.ts';
 import { HARDLY_JUDGED, type Told, untold } from './told.ts';
 
@@ -14,8 +14,10 @@ const fewestLooks = (milliseconds: number): number => (milliseconds < 60_000 ? 1
 const [plans = '', log = ''] = process.argv.slice(2);
 const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`);
 
-/** A fault of the plan that came while another trouble kept everybody away: the rest of the world took place. */
+/** The reason of a run whose fault never came. Where other trouble can keep everybody away, the rest of the world took place. */
 const NEVER_CAME = /^played\(/;
+const hasTrouble = ({ spells, aims, deeds, restore }: Plan): boolean =>
+  spells.length + aims.length + deeds.length > 0 || restore !== undefined;
 
 /** The simulator judges some rules that no scenario names, and that speak of times. */
 const isJudged = (plan: Plan, text: string): boolean =>
@@ -33,8 +35,7 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
     );
     const excused = excusedVerdicts(record, seen.heldBack, {
       isTimeRight: isTimeRight(plan),
-      isRestored: plan.restore !== undefined,
-      hasSilence: hasSpell(plan, 'silence'),
+      takenBack: seen.takenBack,
     });
     const broken = record.verdicts
       .filter(({ text, holds, value }) => !holds && value !== null && isJudged(plan, text) && !excused.includes(text))
@@ -43,7 +44,7 @@ for (const plan of JSON.parse(readFileSync(plans, 'utf8')) as Plan[]) {
     tell({
       seed: plan.seed,
       broken: [...broken, ...seen.broken, ...(looks < fewestLooks(milliseconds) ? [HARDLY_JUDGED] : [])],
-      notRun: record.notRun.filter((reason) => !NEVER_CAME.test(reason)),
+      notRun: record.notRun.filter((reason) => !(hasTrouble(plan) && NEVER_CAME.test(reason))),
       trace,
       meetings,
       looks,

@@ -175,11 +175,15 @@ export class WorldSocket extends Duplex {
       }
       const { buffer, callback } = this.#reading;
       for (let from = 0; from < piece.length; from += buffer.length) {
+        if (!this.#isRead) {
+          this.#unread.unshift(piece.subarray(from));
+          break;
+        }
         const length = piece.copy(buffer, 0, from);
         callback(length, buffer);
       }
     }
-    if (!this.#hasEnded || this.#unread.length > 0 || this.destroyed) return;
+    if (!this.#hasEnded || !this.#isRead || this.#unread.length > 0 || this.destroyed) return;
     this.#hasEnded = false;
     this.push(null);
     this.read(0); // a socket whose bytes nobody reads from the stream ends as well

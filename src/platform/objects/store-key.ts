@@ -9,7 +9,7 @@ import { LONGEST_VALIDITY_SECONDS, type StoreCredentials } from './request-signa
 export const KEY_FILE = 'object-store-key';
 const ACCESS_KEY_ID = 'lapel';
 /** The most former keys that are accepted: each request without a valid signature is compared with all of them. */
-const MOST_FORMER = 8;
+export const MOST_FORMER = 8;
 
 /** The credentials of the embedded store. */
 export interface StoreKey {
