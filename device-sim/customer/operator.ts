@@ -55,7 +55,7 @@ export function createOperator({
   const enrolDevice = createEnrolDevice({ fleet, customer, enrolment, timers });
   const busy = new Set<number>();
   const removed = new Set<number>();
-  /** Nobody knows whether these devices are removed: the answer was lost, or an error of the service. */
+  /** Devices that may be removed: the answer to their removal was lost, or was an error of the service. */
   const unsure = new Set<number>();
 
   async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {

@@ -30,7 +30,10 @@ export async function readableLines(): Promise<NodeJS.WritableStream> {
   return PinoPretty({ destination: 2, colorize: true, ignore: 'pid,hostname' });
 }
 
-/** The level of an error in work that is tried again: one that passes by itself, as when the object store is away, is a warning. */
+/**
+ * The level of an error in work that is tried again: `warn` if it passes by itself, such as an object store that does not
+ * answer; otherwise `error`.
+ */
 export const levelOf = (err: unknown): 'warn' | 'error' => (isPassing(err) ? 'warn' : 'error');
 
 /** Writes the log lines for the events that a database reports. */

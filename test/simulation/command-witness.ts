@@ -9,11 +9,11 @@ interface Written {
   readonly attempt: number;
 }
 
-/** Milliseconds in which a PUBACK is stored, since the disk was full. A service that stands still takes some of them. */
+/** Milliseconds in which a PUBACK is stored. Time in which the disk is full, or the service stands still, does not count. */
 const STORED_WITHIN = 12_000;
 /** Milliseconds that a unit of work may take before its commit. */
 const UNIT_TAKES = 100;
-/** Milliseconds in which a command is written to a device that is connected and has room, since the disk was full. */
+/** Milliseconds in which a command is written to a device that is connected and has room; the same time does not count. */
 const WRITTEN_WITHIN = 20_000;
 /** The most commands of a device without a PUBACK or an answer (README.md). */
 const MOST_IN_FLIGHT = 16;

@@ -29,7 +29,7 @@ not take place, 2 for a wrong command line.
   --save FILE    writes the first world that breaks a promise into a file
   --shrink       makes that world smaller, as long as it still breaks it
   --meetings     prints which events have met which phases of commands, rollouts and deliveries, and which never did
-  --endpoints    all customers have an ordered endpoint beside the URLs of settings, and not a quarter of them
+  --endpoints    all customers have an ordered endpoint beside the URLs of settings, and not only a quarter of them
   --log          prints all that happens in the world, and the log of the service, on standard error
   --break NAME   plants a fault into the service: one of those of npm run try -- breakages --list, or of planted.ts
   --faults TEXT  plants each fault whose name has this text, or that is of this group (meetings, endpoints, breakages), and counts the

@@ -35,7 +35,7 @@ export interface Plan {
   readonly aims: readonly Aim[];
   /** A backup and its restore, in some worlds. */
   readonly restore?: Restore;
-  /** The scenario of another customer at the same time. Only the first one is judged. */
+  /** The scenario of another customer at the same time. Only the first customer is judged. */
   readonly beside?: ScenarioFile;
   /** Whether the customer has an endpoint, too. */
   readonly hasEndpoint?: boolean;

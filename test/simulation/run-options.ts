@@ -46,6 +46,6 @@ export const runOptions = (
   application: undefined,
   authenticationKey: undefined,
   webhook: { host: '127.0.0.1', port: RECEIVERS[customer], publicUrl: undefined },
-  // A run that starts the service ends it as well, so the neighbour does not.
+  // A run that starts the service also ends it. So the neighbour's run starts none.
   service: { commands: customer === 'world' ? ['the service of the world'] : [], faultCommand: undefined },
 });

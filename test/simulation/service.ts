@@ -260,7 +260,7 @@ export function createWorldService({
       const folder = join(root, 'backup');
       await wait(planned.backupAt);
       for (let waits = 0; waits < PATIENCE && !witness.hasActivated(devices); waits += 1) await wait(500);
-      if (!witness.hasActivated(devices)) return; // the activation of a device would be lost with the time since the backup
+      if (!witness.hasActivated(devices)) return; // otherwise the restore would take back the activation of a device
       const begunAt = await inTurn(() => backUp(folder));
       await wait(planned.after);
       await inTurn(async () => {

@@ -230,7 +230,7 @@ export async function startPostgres({
 
   const pidInFile = (): number => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-  /** Whether the process of the file is there; a server that was killed leaves the file. */
+  /** Whether the process that `postmaster.pid` names is alive: a server that was killed leaves the file. */
   function isRunning(): boolean {
     try {
       return isThere(pidInFile());
@@ -249,8 +249,8 @@ export async function startPostgres({
         return;
       } catch (cause) {
         if (tries > 500) throw new Error('PostgreSQL does not start', { cause });
-        // Another process may have taken the free port meanwhile, or a child that was born during a kill may have kept the
-        // memory that is shared; then the server has ended.
+        // Another process may have taken the free port meanwhile, or a child process that was forked during a kill may still
+        // hold the shared memory. Then the server has ended.
         if (tries % 100 === 99 && !isRunning()) {
           guard?.kill('SIGKILL');
           guard?.stdin?.destroy();
