@@ -5,6 +5,7 @@ import { pause, type Timers } from '../timers.ts';
 import { wrongRecord } from './contents.ts';
 import { type Difference, differences } from './differences.ts';
 import type { Ledger, Sampled } from './ledger.ts';
+import { LOOKS_AT_CONNECTIONS } from './patience.ts';
 import type { Requests } from './requests.ts';
 import { createSample } from './sample.ts';
 import { inParallel } from './service-client.ts';
@@ -23,8 +24,6 @@ const DEVICES = 32;
  */
 const LOOKS = 4;
 const LOOK_MILLISECONDS = 500;
-/** Looks in which a device notices that its connection is dead: one and a half of its keep-alives of a minute. */
-const LOOKS_AT_CONNECTIONS = 200;
 
 /** The part of a device's state that its status at the service shows, in the form of the REST API. */
 const reported = ({ online, state }: Device) => ({

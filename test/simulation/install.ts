@@ -60,6 +60,10 @@ export const REPLACED: Readonly<Record<string, { by: string; because: string }>>
   'device-sim/watch': { by: 'watch', because: 'nobody looks at the display of a world' },
   'device-sim/service/own-service': { by: 'own-service', because: 'the service is in this process' },
   'device-sim/scenario/own-pace': { by: 'own-pace', because: 'the machine may be slow; the world is not' },
+  'device-sim/customer/patience': {
+    by: 'patience',
+    because: 'a connection may be dead, and a wait for the device to notice costs nothing in a world',
+  },
   'device-sim/scenario/service-watch': {
     by: 'service-watch',
     because: 'ten calls a second would be most events of a world, and memory is that of the machine',
