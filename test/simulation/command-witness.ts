@@ -1,5 +1,5 @@
 import type { DatabaseEyes } from './database-eyes.ts';
-import { GOES_OUT } from './invariants.ts';
+import { GOES_OUT } from './promised-rows.ts';
 import { BEGIN } from './time.ts';
 
 /** A command that is written to a connection, as its device reads it. */

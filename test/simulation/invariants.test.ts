@@ -7,7 +7,8 @@ import { patchedFiles } from '../breakages/planted-copy.ts';
 import { IN_WORLDS } from './breakages-in-worlds.ts';
 import { DatabaseEyes } from './database-eyes.ts';
 import { FAULTS } from './faults.ts';
-import { ALWAYS, AT_THE_END, createInvariants } from './invariants.ts';
+import { createInvariants } from './invariants.ts';
+import { ALWAYS, AT_THE_END } from './promised-rows.ts';
 import { BEGIN } from './time.ts';
 
 /** Rows that keep all promises: a device, its application, a finished command with its webhook, a rollout that is paused. */

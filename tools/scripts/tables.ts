@@ -23,8 +23,8 @@ import { createMetrics } from '../../src/metrics.ts';
 import { DRIFTS } from '../../test/files/drifts.ts';
 import { CLI_ROOMS, DEVICE_ROOMS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../../test/rooms.ts';
 import { IN_WORLDS, type InWorlds } from '../../test/simulation/breakages-in-worlds.ts';
-import { ALWAYS, AT_THE_END } from '../../test/simulation/invariants.ts';
 import { PLANTED } from '../../test/simulation/planted.ts';
+import { ALWAYS, AT_THE_END } from '../../test/simulation/promised-rows.ts';
 import { FEATURES } from '../../test/simulation/swarm.ts';
 import { rowsOf, PAGE as TRIALS_PAGE } from './trial/passes.ts';
 

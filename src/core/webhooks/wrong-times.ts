@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 
-/** A row that was stored by so much later than now was stored by a clock that was ahead; microseconds. */
+/** Microseconds: a row that was stored later than now by more than this was stored by a clock that was ahead. */
 const AHEAD_MICROS = 30 * 1_000_000;
 
 interface Parts {
