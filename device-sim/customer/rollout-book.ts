@@ -36,6 +36,8 @@ export function createRolloutBook({
   const { early, find, finished, makeRoom } = books;
   const rollouts = new Map<string, RolledOut & { readonly transactions: Map<number, Entry> }>();
 
+  let hasSuperseding = false;
+
   function enter(entry: Entry, deviceId: string, rolloutId: string, at: number): void {
     const rollout = rollouts.get(rolloutId);
     if (!rollout) return;
@@ -68,9 +70,10 @@ export function createRolloutBook({
     claims,
     compare,
     // A newer rollout ends the commands of an older one that nobody has confirmed.
-    supersede: (rolloutId) =>
-      (rolloutId !== null && rollouts.size > 1) ||
-      [...rollouts.values()].some(({ asked }) => asked.terms?.supersede !== undefined),
+    supersede: (rolloutId) => (rolloutId !== null && rollouts.size > 1) || hasSuperseding,
+    rolloutSupersedes(): void {
+      hasSuperseding = true;
+    },
     rolledOut(rollout, at) {
       rollouts.set(rollout.rolloutId, { ...rollout, transactions: new Map() });
       makeRoom(rollout.devices);

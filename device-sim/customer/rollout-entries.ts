@@ -41,6 +41,8 @@ export interface EndedRollout {
 
 /** The transactions of rollouts, of which the customer learns by their webhooks and by the lists of the service. */
 export interface RolloutBook {
+  /** A rollout is about to be requested whose commands may supersede others. */
+  rolloutSupersedes(): void;
   /** Follows a rollout from now on. */
   rolledOut(rollout: RolledOut, at: number): void;
   /** Enters a transaction that the service lists for a rollout. Nothing happens if it is known already. */

@@ -164,6 +164,7 @@ export function createRollouts({
         // A repetition must have the same body, and so the same times.
         body ??= bodyOf(plan, { version: await versionOf(plan), now: nowOfDay() });
         const members = body.continuous ? null : membersOf(body.devices, activated, tagsOf);
+        if (body.supersede) ledger.rolloutSupersedes(); // the answer may be lost
         const { rolloutId, devices } = await lapel.startRollout({ body, idempotencyKey });
         ledger.rolledOut({ rolloutId, phase, devices, asked: askedBy(body) }, timers.now());
         follow({ rolloutId, phase, plan, devices, members });
