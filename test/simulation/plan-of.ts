@@ -3,7 +3,7 @@ import { choicesOf } from './choices.ts';
 import { encountersOf, loginsOf } from './encounters.ts';
 import { withFlood } from './floods.ts';
 import { PARTS } from './parts.ts';
-import { type AimedEvent, hasFarLeap, isTimeRight, type Plan, PROMISES, TIMELESS, withEvents } from './plan.ts';
+import { type AimedEvent, isTimeRight, mayPassOver, type Plan, PROMISES, TIMELESS, withEvents } from './plan.ts';
 import { quietOf } from './quiet.ts';
 import { withRestore } from './restores.ts';
 import { withRolloutRules } from './rollout-rules.ts';
@@ -56,9 +56,8 @@ export function planOf(seed: number): Plan {
     ...(swarm.has('little-room') && { inFlight: more.between(1, 3) }),
     scenario: { name, seed, ...scenario, settle: '10m' },
   });
-  // Commands that may have expired are passed over until the clock is believed again, and are sent if it was wrong.
   const expectations = isTimeRight(planned)
     ? PROMISES
-    : TIMELESS.filter((promise) => !hasFarLeap(planned) || promise !== 'unordered == 0');
+    : TIMELESS.filter((promise) => !mayPassOver(planned) || promise !== 'unordered == 0');
   return { ...planned, scenario: { ...planned.scenario, expectations } };
 }

@@ -91,9 +91,27 @@ export const mayRepeat = (plan: Pick<Plan, 'spells' | 'aims' | 'deeds' | 'restor
 /** Whether the clock of the service is always right. */
 export const isTimeRight = (plan: Surroundings): boolean => !hasSpell(plan, 'clock');
 
-/** Whether the clock of the service leaps ahead by so much that it is not believed. */
-export const hasFarLeap = (plan: Surroundings): boolean =>
-  spellsOf(plan).some(({ kind, by = 0 }) => kind === 'clock' && by > 24 * HOUR);
+/** Whether the clock of the service leaps ahead by more than some milliseconds. */
+const leapsBy = (plan: Surroundings, more: number): boolean =>
+  spellsOf(plan).some(({ kind, by = 0 }) => kind === 'clock' && by > more);
+
+/** Whether the service ends and starts again. */
+const endsAndStarts = ({
+  scenario,
+  aims,
+  deeds,
+  restore,
+}: Pick<Plan, 'scenario' | 'aims' | 'deeds' | 'restore'>): boolean =>
+  restore !== undefined ||
+  scenario.phases.some(({ service = [] }) => service.some(({ fault }) => fault !== 'freeze')) ||
+  [...aims.flatMap(chainOf), ...deeds].some(({ does }) => does === 'kill' || does === 'restart');
+
+/**
+ * Whether a command can come after later ones, because it was passed over while it seemed to have expired: the clock is so far
+ * ahead that it is not believed, or the service starts with the right clock before it has ended the command.
+ */
+export const mayPassOver = (plan: Pick<Plan, 'scenario' | 'spells' | 'aims' | 'deeds' | 'restore'>): boolean =>
+  leapsBy(plan, 24 * HOUR) || (leapsBy(plan, 0) && endsAndStarts(plan));
 
 /** Whether the clock of the service is wrong, and always by so much that it is not believed. */
 export const isFarAhead = (plan: Surroundings): boolean =>
