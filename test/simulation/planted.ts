@@ -26,7 +26,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'cursor-stays-after-a-rollback',
     about: 'a claim of commands is rolled back, and its commands are passed over',
-    within: 12,
+    within: 5,
     patches: [
       {
         file: `${OUTBOX}/claiming.ts`,
@@ -38,7 +38,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'cancel-lost-in-a-rollback',
     about: 'the claim of a cancel is rolled back, and the cancel is forgotten',
-    within: 120,
+    within: 110,
     patches: [
       {
         file: `${OUTBOX}/claiming.ts`,
@@ -50,7 +50,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'room-not-given-back-in-a-rollback',
     about: 'a command cannot be stored, and the room that it had is never free again',
-    within: 53,
+    within: 5,
     patches: [
       {
         file: `${OUTBOX}/outbox.ts`,
@@ -62,7 +62,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'cancelled-while-it-is-prepared',
     about: 'a command is cancelled while the URL of its download is made, and is sent all the same',
-    within: 104,
+    within: 41,
     patches: [
       {
         file: `${OUTBOX}/dispatching.ts`,
@@ -86,7 +86,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'released-commands-stay',
     about: 'a rollout goes on after a pause that a connected device has seen',
-    within: 68,
+    within: 14,
     patches: [
       {
         file: `${OUTBOX}/outbox.ts`,
@@ -98,7 +98,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'claims-pass-a-pause',
     about: 'a device connects while the rollout of a waiting command is paused',
-    within: 45,
+    within: 14,
     patches: [
       {
         file: `${TRANSACTIONS}/due-repository.ts`,
@@ -110,7 +110,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'expired-and-still-sent',
     about: 'a device connects after the end of a command, before the command has been ended',
-    within: 63,
+    within: 135,
     patches: [
       {
         file: `${TRANSACTIONS}/due-repository.ts`,
@@ -122,7 +122,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'no-timer-after-a-minute',
     about: 'the end of a command is more than a minute away, which is the longest wait of one timer',
-    within: 49,
+    within: 9,
     patches: [
       {
         file: `${TRANSACTIONS}/expiry.ts`,
@@ -170,7 +170,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'marks-lost-in-a-rollback',
     about: 'the times of PUBACKs cannot be stored, and are forgotten',
-    within: 1,
+    within: 5,
     patches: [
       {
         file: `${TRANSACTIONS}/delivery-marks.ts`,
@@ -182,7 +182,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'outcomes-lost-in-a-rollback',
     about: 'outcomes of webhooks cannot be stored, and are forgotten',
-    within: 1,
+    within: 5,
     patches: [
       {
         file: `${WEBHOOKS}/outcome-writer.ts`,
@@ -194,7 +194,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'retry-without-a-timer',
     about: 'a receiver fails, and no other webhook of it comes after that',
-    within: 11,
+    within: 2,
     patches: [
       {
         file: `${WEBHOOKS}/webhooks.ts`,
@@ -219,7 +219,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'late-success-counts-twice',
     about: 'a device of a rollout answers after its command has expired',
-    within: 8,
+    within: 2,
     patches: [
       {
         file: `${ROLLOUTS}/results.ts`,
@@ -244,7 +244,6 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'drained-by-a-former-pause',
     about: 'a rollout is cancelled while the commands of its pause are taken back',
-    within: 70,
     patches: [
       {
         file: `${ROLLOUTS}/withdrawal.ts`,
@@ -256,7 +255,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'issued-in-a-pause',
     about: 'a rollout is paused between the choice of its next devices and the commit of their commands',
-    within: 14,
+    within: 119,
     patches: [
       {
         file: `${ROLLOUTS}/issuing.ts`,
@@ -280,7 +279,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'commit-goes-on-without-its-transaction',
     about: 'the disk is full in the middle of a group, and SQLite ends its transaction',
-    within: 11,
+    within: 6,
     patches: [
       {
         file: 'platform/database/sqlite/group-commit.ts',
@@ -298,7 +297,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'unit-goes-on-without-its-transaction',
     about: 'the disk is full while several statements of a unit are on their way, and SQLite ends its transaction',
-    within: 130,
+    within: 42,
     patches: [UNIT_GOES_ON],
   },
   {
@@ -329,7 +328,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'numbers-go-on-after-a-restore',
     about: 'commands are made between a backup and its restore, and others after it',
-    within: 36,
+    within: 25,
     patches: [
       {
         file: 'platform/database/number-floor.ts',
