@@ -183,7 +183,7 @@ t.test('a job outlives a restart of the service, and its cancel reaches the comm
     {},
     {
       onOutput: (text) => {
-        if (text.includes('running, stage')) restarted ??= world.restart();
+        if (text.includes('running, stage')) restarted ??= world.restart(released.promise);
         if (text.includes('trying again')) released.resolve();
       },
     },

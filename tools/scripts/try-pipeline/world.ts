@@ -58,9 +58,10 @@ export async function startPipelineWorld(folder: string, count: number) {
     ...addresses,
     application: cameras.application,
     cameras,
-    /** Stops the service in order, and starts it again at the same addresses. */
-    async restart(): Promise<void> {
+    /** Stops the service in order, and starts it again at the same addresses when nobody needs it to be away any more. */
+    async restart(isAway: Promise<void>): Promise<void> {
       await stop();
+      await isAway;
       service = await start();
     },
     async [Symbol.asyncDispose](): Promise<void> {
