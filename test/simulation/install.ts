@@ -50,6 +50,10 @@ export const REPLACED: Readonly<Record<string, { by: string; because: string }>>
     by: 'slow-look',
     because: 'it is the real one, and looks less often in a long world, where it would be most events',
   },
+  'src/core/rollouts/looking': {
+    by: 'looking',
+    because: 'it is the real one, and looks less often in a long world, where its reads would take most of the time',
+  },
   'device-sim/timer-wheel': {
     by: 'timer-wheel',
     because:

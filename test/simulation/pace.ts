@@ -4,6 +4,8 @@ export interface Pace {
   readonly keepAlive: number;
   /** The least milliseconds between two pieces of a slow look of the service, which looks for lost wake-ups. */
   readonly slowLook: number;
+  /** Milliseconds between two looks of the service at devices of rollouts; by default as often as the service does by itself. */
+  readonly rolloutLook?: number;
   /** Milliseconds between two looks at the whole database. */
   readonly judging: number;
   /** Milliseconds between two looks at the rows that have changed; by default each look is at the whole database. */

@@ -9,6 +9,7 @@ const DAYS_OF_A_MONTH = 30;
 const LONG: Pace = {
   keepAlive: 0,
   slowLook: 6 * 3_600_000,
+  rolloutLook: 600_000,
   judging: DAY,
   changes: 3 * 3_600_000,
   mostEvents: 100_000_000,

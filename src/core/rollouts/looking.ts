@@ -29,10 +29,12 @@ interface Parts {
   leads(): boolean;
   trust: Pick<ClockTrust, 'isHeld'>;
   looks: readonly Look[];
+  /** Milliseconds between two looks. */
+  lookMs?: Millis;
 }
 
 /** Looks again and again at devices of rollouts that have a result: whether they are seen again, and whether they are well. */
-export function createLooking({ database, clock, log, leads, trust, looks }: Parts) {
+export function createLooking({ database, clock, log, leads, trust, looks, lookMs = LOOK_MS }: Parts) {
   const background = createBackgroundWork({
     clock,
     log,
@@ -64,7 +66,7 @@ export function createLooking({ database, clock, log, leads, trust, looks }: Par
     // The time is that of the beginning: while the look lasts, the service may stand still.
     if (hears) for (const part of looks) devices += await part(now, listensSince, () => lives(0));
     comesSoon = !hears || devices > 0 || database.shared;
-    const waitMs = comesSoon ? LOOK_MS * Math.ceil((devices + 1) / DEVICES_PER_LOOK) : IDLE_MS;
+    const waitMs = comesSoon ? lookMs * Math.ceil((devices + 1) / DEVICES_PER_LOOK) : IDLE_MS;
     lives(waitMs);
     return waitMs;
   }
