@@ -100,6 +100,10 @@ export function createMetrics() {
       'Messages to the receiver of LAPEL_ALARM_URL, by outcome: `taken` or `failed`',
       ['outcome'],
     ),
+    auditNotesLost: counter(
+      'audit_notes_lost_total',
+      'Actions of the service that could not be written to the audit log: the log of the service has them',
+    ),
     auditSent: counter(
       'audit_syslog_sent_total',
       'Entries of the audit log that the receiver of LAPEL_AUDIT_SYSLOG has taken',

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { DomainError } from '@lapel/schemas/contracts/errors';
 import t, { type Test } from 'tap';
 import { createAudit } from '../../src/core/audit/audit.ts';
+import { createWaitingNotes } from '../../src/core/audit/waiting-notes.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -19,7 +22,8 @@ async function startAudit(t: Test) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
   const clock = createFakeClock();
-  const audit = createAudit({ database, clock, log: createLog({ level: 'warn', destination }) });
+  const metrics = createMetrics();
+  const audit = createAudit({ database, clock, log: createLog({ level: 'warn', destination }), metrics });
   await audit.noted({ ...NOTE, id: 'life_0' });
   /** Moves the clock on until the promise resolves. */
   async function whileTimePasses(promise: Promise<void>): Promise<void> {
@@ -32,7 +36,7 @@ async function startAudit(t: Test) {
       await pause(20);
     }
   }
-  return { postgres, audit, clock, lines, whileTimePasses };
+  return { postgres, audit, clock, lines, whileTimePasses, metrics };
 }
 
 t.test(
@@ -60,7 +64,7 @@ t.test(
   'a service that ends before the database is back says what it could not note',
   { skip: NO_POSTGRES },
   async (t) => {
-    const { postgres, audit, lines } = await startAudit(t);
+    const { postgres, audit, lines, metrics } = await startAudit(t);
     await postgres.kill();
     const noted = audit.noted(NOTE);
     await audit.waitingNotes[Symbol.asyncDispose]();
@@ -71,5 +75,32 @@ t.test(
       details: NOTE.details,
       msg: 'an action of the service could not be written to the audit log',
     });
+    t.match(await metrics.registry.metrics(), /^lapel_audit_notes_lost_total 1$/m);
   },
 );
+
+t.test('a note that is being stored when the service ends is not called lost', async (t) => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  const again = Promise.withResolvers<void>();
+  const stored = Promise.withResolvers<void>();
+  let attempts = 0;
+  const notes = createWaitingNotes<typeof NOTE>({
+    clock: createFakeClock(),
+    log: createLog({ level: 'error', destination }),
+    metrics: createMetrics(),
+    async store() {
+      attempts += 1;
+      if (attempts === 1) throw new DomainError('DATABASE_UNAVAILABLE');
+      again.resolve();
+      await stored.promise;
+    },
+  });
+  const noted = notes.add(NOTE);
+  await again.promise;
+  const ended = notes[Symbol.asyncDispose]();
+  stored.resolve();
+  await Promise.all([noted, ended]);
+  t.same(lines, []);
+  t.equal(attempts, 2);
+});

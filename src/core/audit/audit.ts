@@ -1,4 +1,5 @@
 import { withoutSecrets } from '@lapel/schemas/base/without-secrets';
+import type { Metrics } from '../../metrics.ts';
 import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -41,6 +42,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Log;
+  metrics: Pick<Metrics, 'auditNotesLost'>;
 }
 
 /** A request that changes data. */
@@ -96,7 +98,7 @@ export type Audit = ReturnType<typeof createAudit>;
  * fill the disk with refused requests. No entry holds a body, so none holds a secret. A complete entry is sealed: it becomes
  * part of a chain of hashes, and the database refuses to change it. The entry of a refusal is complete after its minute.
  */
-export function createAudit({ database, clock, log }: Parts) {
+export function createAudit({ database, clock, log, metrics }: Parts) {
   /** By application, route and error: the entry of the first refusal, and the number of repetitions. */
   const refusals = new Map<string, { auditId: number; repeated: number; cancel(): void }>();
   let cancelSearch = (): void => undefined;
@@ -172,6 +174,7 @@ export function createAudit({ database, clock, log }: Parts) {
   const notes = createWaitingNotes<Note>({
     clock,
     log,
+    metrics,
     store: (note) => database.transact((unit) => noteIn(unit, note)),
   });
 

@@ -1,4 +1,6 @@
 import { isPassing } from '@lapel/schemas/contracts/errors';
+import type { Metrics } from '../../metrics.ts';
+import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
@@ -17,48 +19,47 @@ interface Waiting<Note> {
   ended(): void;
 }
 
+interface Parts<Note> {
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, 'auditNotesLost'>;
+  store(note: Note): Promise<void>;
+}
+
 /**
  * Stores notes one after another, and keeps those that cannot be stored while the database is away. A note whose commit was
  * stored, and whose answer was lost, is stored twice.
  */
-export function createWaitingNotes<Note extends Named>({
-  clock,
-  log,
-  store,
-}: {
-  clock: Clock;
-  log: Log;
-  store(note: Note): Promise<void>;
-}) {
+export function createWaitingNotes<Note extends Named>({ clock, log, metrics, store }: Parts<Note>) {
   const waiting: Waiting<Note>[] = [];
-  let cancel: (() => void) | undefined;
+  const background = createBackgroundWork({
+    clock,
+    log,
+    run,
+    retryMs: AGAIN_MS,
+    failed: 'actions of the service could not be written to the audit log; trying again later',
+  });
   let hasEnded = false;
 
   function giveUp({ action, details }: Note, err: unknown): void {
+    metrics.auditNotesLost.inc();
     log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
   }
 
-  /** Tries the notes again in their order, until one cannot be stored. */
-  async function again(): Promise<void> {
-    for (let first = waiting[0]; first; first = waiting[0])
+  /** Stores the notes in their order. Rejects at the first that has to wait on. */
+  async function run(): Promise<number> {
+    for (let first = waiting[0]; first; first = waiting[0]) {
       try {
         await store(first.note);
-        waiting.shift();
-        first.ended();
       } catch (err) {
         first.err = err;
-        if (isPassing(err)) break;
-        waiting.shift();
+        if (isPassing(err)) throw err;
         giveUp(first.note, err);
-        first.ended();
       }
-    later();
-  }
-
-  function later(): void {
-    cancel = undefined;
-    if (hasEnded) stop();
-    else if (waiting.length > 0) cancel = clock.after(AGAIN_MS, () => void again());
+      waiting.shift();
+      first.ended();
+    }
+    return Number.POSITIVE_INFINITY;
   }
 
   /** Lets a note wait behind those that wait already. A process that is killed meanwhile has at least told it. */
@@ -68,16 +69,8 @@ export function createWaitingNotes<Note extends Named>({
     log.warn({ err, action, details }, 'an action of the service is noted when the database is back');
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push({ note, err, ended: resolve });
-    if (waiting.length === 1) cancel = clock.after(AGAIN_MS, () => void again());
+    if (waiting.length === 1) background.start();
     return promise;
-  }
-
-  function stop(): void {
-    cancel?.();
-    for (const { note, err, ended } of waiting.splice(0)) {
-      giveUp(note, err);
-      ended();
-    }
   }
 
   return {
@@ -92,10 +85,17 @@ export function createWaitingNotes<Note extends Named>({
       }
     },
 
-    /** Stopped before the parts that store their last notes when they end: those must not wait for the database. */
+    /**
+     * Stopped before the parts that store their last notes when they end: those must not wait for the database. A note that
+     * is being stored comes to its end.
+     */
     async [Symbol.asyncDispose](): Promise<void> {
       hasEnded = true;
-      if (cancel) stop();
+      await background.stop();
+      for (const { note, err, ended } of waiting.splice(0)) {
+        giveUp(note, err);
+        ended();
+      }
     },
   };
 }

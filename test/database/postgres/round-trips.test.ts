@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createAudit } from '../../../src/core/audit/audit.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
 import { createLog } from '../../../src/runtime/log.ts';
@@ -88,7 +89,8 @@ t.test(
       'the writes with the read that follows',
     );
     t.equal(await least((unit) => unit.run(insert, next())), 2, 'a write that is awaited');
-    const audit = createAudit({ database, clock: createFakeClock(), log: createLog({ level: 'silent' }) });
+    const parts = { clock: createFakeClock(), log: createLog({ level: 'silent' }), metrics: createMetrics() };
+    const audit = createAudit({ database, ...parts });
     const note = {
       action: 'REMOVE /developers/{developerId}',
       resource: '/admin/v1/developers/dev',
