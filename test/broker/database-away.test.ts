@@ -1,5 +1,6 @@
+import { Client } from 'pg';
 import t from 'tap';
-import { NO_POSTGRES, startTestPostgres } from '../postgres/databases.ts';
+import { createDatabase, NO_POSTGRES, startTestPostgres } from '../postgres/databases.ts';
 import { risingIds } from '../rising-ids.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
@@ -77,4 +78,19 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
     world.clock.advance(1_000);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+});
+
+t.test('a request for a URL that the database cannot answer is not called faulty', { skip: NO_POSTGRES }, async (t) => {
+  const url = await createDatabase(t);
+  const world = await startWorld(t, { env: { LAPEL_DATABASE_URL: url } });
+  const tenant = await world.createTenant();
+  const { link } = await world.activatedDevice(tenant);
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  t.teardown(() => other.end());
+  await other.query('BEGIN; LOCK TABLE transactions');
+  link.publish('requests', { requestId: 'r1', type: 'softwareDownloadUrl', data: { transactionId: 1 } });
+  const { payload } = await link.next('publish');
+  t.match(JSON.parse(payload.toString()), { requestId: 'r1', error: { code: 'INTERNAL' } });
+  await other.query('ROLLBACK');
 });
