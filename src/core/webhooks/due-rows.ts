@@ -116,8 +116,8 @@ export function dueRows<Name extends string>({ table, column, attempted, of, id,
       sql.run(`UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND next_attempt_at > ?`, now, latest),
 
     /**
-     * Makes deliveries without an attempt due at `now`, if they were stored after `ahead`; returns their number. Their times are
-     * after that as well, which an index has.
+     * Makes deliveries without an attempt due at `now`, if they were stored after `ahead`; returns their number. It reads all
+     * deliveries that wait.
      */
     pullFirst: (sql: Sql, now: Micros, ahead: Micros): Promise<number> =>
       sql.run(

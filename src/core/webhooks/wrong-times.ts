@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import { latestIn } from '../../platform/database/time-witness.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
-import type { Log } from '../../runtime/log.ts';
+import { type Log, levelOf } from '../../runtime/log.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 
@@ -34,6 +34,9 @@ export async function putTimesRight({ database, clock, log, trust, rows }: Parts
     const pulled = await database.transact((unit) => rows.pullFirst(unit, now, ahead), { pace: 'soon' });
     if (pulled > 0) log.warn({ deliveries: pulled }, 'webhooks were stored by a clock that was ahead; they are due');
   } catch (err) {
-    log.warn({ err }, 'webhooks of a clock that was ahead could not be made due; they are sent at their times');
+    log[levelOf(err)](
+      { err },
+      'webhooks of a clock that was ahead could not be made due; they are sent at their times',
+    );
   }
 }
