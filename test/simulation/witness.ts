@@ -55,8 +55,8 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
   let highest = 0;
   let takenBack = 0;
 
-  /** A backup may take the place of the data later, so the commands are noted at each end of the service. */
-  function noteHeldBack(): void {
+  /** Notes which commands wait, and the highest number, at each end of the service: a backup may later take its data's place. */
+  function noteCommands(): void {
     if (!eyes.isOpen) return;
     for (const row of eyes.rows(HELD_BACK)) heldBack.add(Number(row['id']));
     highest = Number(eyes.rows('SELECT MAX(transaction_id) AS id FROM transactions')[0]?.['id'] ?? 0);
@@ -93,7 +93,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     },
     /** Called before the service closes its database. */
     closes(): void {
-      noteHeldBack();
+      noteCommands();
       commands.look();
       commands.forget();
       eyes.use(undefined);
@@ -101,7 +101,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     /** Called when the service is killed. */
     killed(): void {
       frozenUntil = 0;
-      noteHeldBack();
+      noteCommands();
       commands.look();
       commands.forget();
       eyes.use(undefined);
@@ -140,7 +140,7 @@ export function createWitness(plan: Pick<Plan, 'spells' | 'aims' | 'pace' | 'inF
     isOver: invariants.isOver,
     /** Called when all faults are over, and what was asked for had time to come to its end. */
     ends(at: number): void {
-      noteHeldBack();
+      noteCommands();
       invariants.look(at);
       invariants.lookAtTheEnd(at);
     },
