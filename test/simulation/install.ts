@@ -50,9 +50,9 @@ export const REPLACED: Readonly<Record<string, { by: string; because: string }>>
     by: 'slow-look',
     because: 'it is the real one, and looks less often in a long world, where it would be most events',
   },
-  'src/core/rollouts/looking': {
-    by: 'looking',
-    because: 'it is the real one, and looks less often in a long world, where its reads would take most of the time',
+  'src/core/rollouts/look-interval': {
+    by: 'look-interval',
+    because: 'it is the real one, and longer in a long world, where the looks would take most of the time',
   },
   'device-sim/timer-wheel': {
     by: 'timer-wheel',

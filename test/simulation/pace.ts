@@ -4,8 +4,8 @@ export interface Pace {
   readonly keepAlive: number;
   /** The least milliseconds between two pieces of a slow look of the service, which looks for lost wake-ups. */
   readonly slowLook: number;
-  /** Milliseconds between two looks of the service at devices of rollouts; by default as often as the service does by itself. */
-  readonly rolloutLook?: number;
+  /** The least milliseconds between two looks of the service at devices of rollouts. */
+  readonly rolloutLook: number;
   /** Milliseconds between two looks at the whole database. */
   readonly judging: number;
   /** Milliseconds between two looks at the rows that have changed; by default each look is at the whole database. */
@@ -15,4 +15,4 @@ export interface Pace {
 }
 
 /** The pace of a short world. */
-export const SHORT: Pace = { keepAlive: 60, slowLook: 3_000, judging: 2_000, mostEvents: 3_000_000 };
+export const SHORT: Pace = { keepAlive: 60, slowLook: 3_000, rolloutLook: 0, judging: 2_000, mostEvents: 3_000_000 };

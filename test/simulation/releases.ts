@@ -10,6 +10,7 @@ const HOUR = 3_600_000;
 const PACE: Pace = {
   keepAlive: 0,
   slowLook: 6 * HOUR,
+  rolloutLook: 0,
   judging: 24 * HOUR,
   changes: 6 * HOUR,
   mostEvents: 100_000_000,

@@ -4,10 +4,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros, Millis } from '../../runtime/units.ts';
+import { untilNextLook } from './look-interval.ts';
 
 const SECOND = 1_000_000;
-/** Milliseconds between two looks while there is something to look at, for each so many devices. */
-const LOOK_MS = 10_000;
+/** The devices at which the service looks in one interval. */
 const DEVICES_PER_LOOK = 2_000;
 /** The longest wait on one node, which is woken by each new device. */
 const IDLE_MS = 3_600_000;
@@ -29,12 +29,10 @@ interface Parts {
   leads(): boolean;
   trust: Pick<ClockTrust, 'isHeld'>;
   looks: readonly Look[];
-  /** Milliseconds between two looks. */
-  lookMs?: Millis;
 }
 
 /** Looks again and again at devices of rollouts that have a result: whether they are seen again, and whether they are well. */
-export function createLooking({ database, clock, log, leads, trust, looks, lookMs = LOOK_MS }: Parts) {
+export function createLooking({ database, clock, log, leads, trust, looks }: Parts) {
   const background = createBackgroundWork({
     clock,
     log,
@@ -66,7 +64,7 @@ export function createLooking({ database, clock, log, leads, trust, looks, lookM
     // The time is that of the beginning: while the look lasts, the service may stand still.
     if (hears) for (const part of looks) devices += await part(now, listensSince, () => lives(0));
     comesSoon = !hears || devices > 0 || database.shared;
-    const waitMs = comesSoon ? lookMs * Math.ceil((devices + 1) / DEVICES_PER_LOOK) : IDLE_MS;
+    const waitMs = comesSoon ? untilNextLook(devices, DEVICES_PER_LOOK) : IDLE_MS;
     lives(waitMs);
     return waitMs;
   }

@@ -4,10 +4,8 @@ import type { Micros } from '../../runtime/units.ts';
 import type { Software } from '../software/software.ts';
 import type { InstallName } from '../transactions/installation.ts';
 import { isInstall, lineOf } from '../transactions/operations.ts';
+import { untilNextLook } from './look-interval.ts';
 import type { Rollout } from './rollout.ts';
-
-/** The object store is asked for a binary, and its signature judged, at most so often, unless something has changed. */
-const EVERY_MICROS = 10_000_000;
 
 interface Parts {
   clock: Clock;
@@ -18,15 +16,15 @@ export type Obstacles = ReturnType<typeof createObstacles>;
 
 /** Finds the reason for which no device can install the version of a rollout. */
 export function createObstacles({ clock, installs }: Parts) {
-  /** By rollout: the time at which the binary was seen, with nothing against it. */
-  const seenAt = new Map<string, Micros>();
+  /** By rollout: the time at which the object store is asked again for the binary, and its signature judged. */
+  const againAt = new Map<string, Micros>();
 
   async function ofFile(
     rolloutId: string,
     current: Parameters<typeof installs.obstacle>[0],
   ): Promise<string | undefined> {
     const now = clock.now();
-    if (now - (seenAt.get(rolloutId) ?? 0) < EVERY_MICROS) return undefined;
+    if (now < (againAt.get(rolloutId) ?? 0)) return undefined;
     try {
       const obstacle = await installs.obstacle(current);
       if (obstacle) return obstacle.code === 'BINARY_MISSING' ? 'BINARY_DELETED' : obstacle.code;
@@ -34,7 +32,7 @@ export function createObstacles({ clock, installs }: Parts) {
       // While the object store is away, commands wait for it; it is no reason to pause.
       if (!(error instanceof DomainError) || error.code !== 'OBJECT_STORE_UNAVAILABLE') throw error;
     }
-    seenAt.set(rolloutId, now);
+    againAt.set(rolloutId, now + untilNextLook() * 1000);
     return undefined;
   }
 
@@ -50,9 +48,9 @@ export function createObstacles({ clock, installs }: Parts) {
     },
 
     /** Call this when a rollout has ended. */
-    forget: (rolloutId: string): unknown => seenAt.delete(rolloutId),
+    forget: (rolloutId: string): unknown => againAt.delete(rolloutId),
 
     /** Call this when a version may not be installed any more. */
-    lookAgain: (): void => seenAt.clear(),
+    lookAgain: (): void => againAt.clear(),
   };
 }

@@ -7,6 +7,7 @@ import type { Transactions } from '../transactions/transactions.ts';
 import { findCounts, moveCount } from './count-repository.ts';
 import { NO_PLACE, placesOf } from './counts.ts';
 import { latestOf } from './given-repository.ts';
+import { untilNextLook } from './look-interval.ts';
 import { findMember, type Member, type MemberPlace, updateMember } from './member-repository.ts';
 import { findUnfinished, type UnfinishedMember, wasOvertaken, wasPublished } from './place-repository.ts';
 import type { Rollout } from './rollout.ts';
@@ -14,8 +15,7 @@ import { findRollout } from './rollout-repository.ts';
 
 /** The bound of a rollout that has an abort rule and names none. */
 export const USUAL_MOST_UNFINISHED = 100;
-/** Microseconds between two looks at the unfinished devices of a rollout, for each so many of them. */
-const LOOK_MICROS = 10_000_000;
+/** The unfinished devices of a rollout at which the service looks in one interval. */
 const MEMBERS_PER_LOOK = 5_000;
 const PER_PAGE = 1_000;
 /** Places that are given in one step of a rollout. */
@@ -111,8 +111,7 @@ export function createPlaces({ database, clock, metrics, connected, letGo, withd
       else if (member.code === NO_PLACE && isThere.has(member.deviceId)) all.wanting.add(member.deviceId);
     for (const { deviceId } of gone) await move(rolloutId, deviceId, false);
     all.after = page.length < PER_PAGE ? undefined : page.at(-1);
-    const looks = Math.ceil(Math.max(unfinished, 1) / MEMBERS_PER_LOOK);
-    if (!all.after) all.lookAt = clock.now() + LOOK_MICROS * looks;
+    if (!all.after) all.lookAt = clock.now() + untilNextLook(unfinished, MEMBERS_PER_LOOK) * 1000;
   }
 
   /** Gives free places to connected devices that wait for them. */
