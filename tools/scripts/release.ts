@@ -19,6 +19,7 @@ import { signatureOf, signingKey } from './release/sign.ts';
 import { type Files, tarball } from './release/tarball.ts';
 
 const MEBIBYTE = 1024 ** 2;
+const BLOCK = 4096;
 const { version } = MANIFEST;
 
 /** Throws when a file names the folder of this checkout, which is different on another machine. */
@@ -75,5 +76,7 @@ const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, enco
 if (changed !== '') process.stderr.write('This release contains changes that are not committed.\n');
 const sizeOf = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
 for (const [name, { length }] of made) process.stdout.write(`${name.padEnd(30)} ${sizeOf(length)}\n`);
-const installed = [...lapel.values()].reduce((sum, { length }) => sum + length, 0);
-process.stdout.write(`lapel has ${lapel.size} files, and takes ${sizeOf(installed)} when it is installed\n`);
+const blocks = [...lapel.values()].reduce((sum, { length }) => sum + Math.ceil(length / BLOCK), 0);
+process.stdout.write(
+  `lapel has ${lapel.size} files, and takes ${sizeOf(blocks * BLOCK)} when it is installed, in blocks of 4 KiB\n`,
+);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { ROOT } from './lockfile.ts';
 import type { Files } from './tarball.ts';
 
@@ -24,12 +24,6 @@ interface Parts {
   /** Folders or files of the project. */
   include: readonly string[];
   options: Readonly<Record<string, unknown>>;
-}
-
-/** A source map that contains its source, and no path of this machine. */
-function withoutPaths(map: Buffer): Buffer {
-  const read = JSON.parse(map.toString()) as { sources: string[] };
-  return Buffer.from(JSON.stringify({ ...read, sources: read.sources.map((path) => basename(path)) }));
 }
 
 /**
@@ -62,8 +56,7 @@ export function compile({ config, include, options }: Parts): Files {
       .map((entry): [string, Buffer] => {
         const file = join(entry.parentPath, entry.name);
         const path = relative(join(folder, 'out'), file);
-        const content = readFileSync(file);
-        return [path, path.endsWith('.map') ? withoutPaths(content) : Buffer.from(byPath(path, content.toString()))];
+        return [path, Buffer.from(byPath(path, readFileSync(file, 'utf8')))];
       });
     return new Map(entries);
   } finally {

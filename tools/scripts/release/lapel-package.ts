@@ -25,11 +25,7 @@ const isTypeScript = (path: string): boolean => path.endsWith('.ts');
 
 /** The programs as JavaScript, with their other files: migrations, scenarios, styles. */
 function programs(): Files {
-  const all = compile({
-    config: 'tsconfig.json',
-    include: PROGRAMS,
-    options: { sourceMap: true, inlineSources: true },
-  });
+  const all = compile({ config: 'tsconfig.json', include: PROGRAMS, options: {} });
   for (const path of PROGRAMS.flatMap(listed))
     if (!isTypeScript(path) && !MANIFESTS.includes(path)) all.set(path, read(path));
   const files: Files = new Map([...all].filter(([path]) => isReleased(path)));
