@@ -37,6 +37,7 @@ const IN_LAST_SECONDS: readonly Encounter[] = [
 /** A freeze meets a PUBACK more often than the others do. */
 const OF_RETURNS = [IN_LAST_SECONDS[0]!, IN_LAST_SECONDS[0]!, ...IN_LAST_SECONDS];
 const PAUSE: Link = { does: 'pause-rollouts', when: 'command of a rollout waits' };
+const TAKEN_BACK: Link = { does: 'cancel-rollout', when: 'rollout takes back commands', after: [0, 600] };
 
 /**
  * Troubles that meet only when one makes the state in which the other one matters. Each needs one of its features. They are
@@ -65,15 +66,10 @@ const ENCOUNTERS: readonly Encounter[] = [
   },
   // A rollout is cancelled while it takes back, and while its commands are on their way.
   { features: ['rollouts'], links: [{ does: 'cancel-rollout', when: 'command of a rollout is published' }] },
-  { features: ['rollouts'], links: [PAUSE, { does: 'cancel-rollout', when: 'rollout takes back' }] },
+  { features: ['rollouts'], links: [SLOW_DISK, PAUSE, TAKEN_BACK] },
   {
     features: ['rollouts'],
-    links: [
-      { does: 'no-network', when: 'rollout runs', lasts: LONG },
-      SLOW_DISK,
-      PAUSE,
-      { does: 'cancel-rollout', when: 'rollout takes back', after: [0, 600] },
-    ],
+    links: [{ does: 'no-network', when: 'rollout runs', lasts: LONG }, SLOW_DISK, PAUSE, TAKEN_BACK],
   },
   {
     features: ['rollouts'],

@@ -32,6 +32,8 @@ export const PHASES = {
   'rollout soaks': `rollouts WHERE state = 'running' AND share_since IS NOT NULL`,
   'rollout is paused': `rollouts WHERE state = 'paused'`,
   'rollout takes back': `rollouts WHERE at_work = 1 AND publishes = 0 AND drained = 0`,
+  'rollout takes back commands': `rollouts r WHERE r.at_work = 1 AND r.publishes = 0 AND r.drained = 0
+    AND EXISTS (SELECT 1 FROM rollout_members m WHERE m.rollout_id = r.rollout_id AND m.state = 'unfinished')`,
   'device of a rollout waits again': `rollout_members WHERE state = 'waiting' AND attempts > 0`,
   'delivery waits': `deliveries WHERE status = 'pending' AND attempts = 0`,
   'many deliveries wait': `(SELECT 1 FROM deliveries WHERE status = 'pending' AND attempts = 0

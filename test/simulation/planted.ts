@@ -244,6 +244,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'drained-by-a-former-pause',
     about: 'a rollout is cancelled while the commands of its pause are taken back',
+    within: 95,
     patches: [
       {
         file: `${ROLLOUTS}/withdrawal.ts`,

@@ -5,8 +5,9 @@ import type { Feature, Swarm } from './swarm.ts';
 
 /** Phases that are there only in worlds with one of these features. */
 const ONLY_WITH: Partial<Record<InPhase, readonly Feature[]>> = {
-  // Encounters alone aim at it.
+  // Encounters alone aim at these.
   'last seconds before a PUBACK': [],
+  'rollout takes back commands': [],
   'command waits behind others': ['bursts', 'little-room', 'absences'],
   'command can expire': ['terms'],
   'command is about to end': ['terms'],
