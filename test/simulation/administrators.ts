@@ -1,6 +1,5 @@
 import { createAdminClient, type Reply } from '@lapel/device-sim/customer/service-client';
 import type { Random } from '@lapel/device-sim/random';
-import { MOST_FORMER } from '../../src/platform/objects/store-key.ts';
 import type { Deed } from './plan.ts';
 
 /** Milliseconds for which devices are blocked. */
@@ -27,7 +26,6 @@ export function createAdministrators(
   mistaken: (error: Error) => void,
 ) {
   const admin = createAdminClient(access);
-  let storeKeys = 0;
 
   async function listed(
     name: 'listFleetDevices' | 'listFleetRollouts',
@@ -71,15 +69,9 @@ export function createAdministrators(
     checked(await admin('startDeviceAction', { body: { action: 'block', filter } }));
   }
 
-  async function renewStoreKey(): Promise<void> {
-    if (storeKeys === MOST_FORMER) return; // a further key would end URLs before their expiry
-    storeKeys += 1;
-    checked(await admin('renewObjectStoreKey', { body: {} }));
-  }
-
   const deeds: Record<Deed['does'], () => Promise<unknown>> = {
     'new-signing-key': async () => checked(await admin('renewSigningKey', { body: {} })),
-    'new-store-key': renewStoreKey,
+    'new-store-key': async () => checked(await admin('renewObjectStoreKey', { body: {} })),
     'end-connections': endConnections,
     'pause-rollouts': pauseRollouts,
     'cancel-rollout': cancelRollout,

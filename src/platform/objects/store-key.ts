@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../runtime/clock.ts';
+import { DomainError } from '@lapel/schemas/contracts/errors';
+import { type Clock, toUtc } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Vault } from '../encryption/vault.ts';
 import { LONGEST_VALIDITY_SECONDS, type StoreCredentials } from './request-signature.ts';
@@ -9,7 +10,7 @@ import { LONGEST_VALIDITY_SECONDS, type StoreCredentials } from './request-signa
 export const KEY_FILE = 'object-store-key';
 const ACCESS_KEY_ID = 'lapel';
 /** The most former keys that are accepted: each request without a valid signature is compared with all of them. */
-export const MOST_FORMER = 8;
+const MOST_FORMER = 8;
 
 /** The credentials of the embedded store. */
 export interface StoreKey {
@@ -107,13 +108,17 @@ export function createStoreKey({ folder, ids, clock, vault }: Parts) {
     accepted: () => live().map(credentialsOf),
 
     /**
-     * Makes a new key. URLs of the former ones stay valid until they expire; `atOnce` ends them. So does the change that
-     * leaves a key behind `MOST_FORMER` others.
+     * Makes a new key. URLs of the former ones stay valid until they expire; `atOnce` ends them. Throws TOO_MANY_STORE_KEYS
+     * when it would end URLs of the oldest before their expiry.
      */
     renew(atOnce: boolean): void {
       const endsAt = clock.now() + LONGEST_VALIDITY_SECONDS * 1_000_000;
       const former = atOnce ? [] : live().map((key) => ({ ...key, endsAt: key.endsAt ?? endsAt }));
-      change([{ secret: ids.secret(), endsAt: null }, ...former.slice(0, MOST_FORMER)]);
+      if (former.length > MOST_FORMER) {
+        const until = toUtc(Math.min(...former.map((key) => key.endsAt)));
+        throw new DomainError('TOO_MANY_STORE_KEYS', { values: { limit: MOST_FORMER, until } });
+      }
+      change([{ secret: ids.secret(), endsAt: null }, ...former]);
     },
 
     /** Encrypts the file with the key that is used now, and drops a key that has ended. */
