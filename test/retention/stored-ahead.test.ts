@@ -1,50 +1,99 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
-import { startWorld, WIFI, type World } from '../world.ts';
+import { startWorld, WIFI } from '../world.ts';
 
 const HOUR = 3_600_000;
+const DATABASES = ['sqlite', ...(NO_POSTGRES ? [] : (['postgres'] as const))] as const;
 
-for (const database of ['sqlite', ...(NO_POSTGRES ? [] : (['postgres'] as const))] as const)
-  t.test(`what was never sent while the clock was an hour ahead is sent at the next start: ${database}`, async (t) => {
-    const world = await startWorld(t, { database });
-    const { clock, dataDir, databaseUrl } = world;
-    const env = databaseUrl === null ? {} : { LAPEL_DATABASE_URL: databaseUrl };
-    const tenant = await world.createTenant();
-    const receiver = await createTestReceiver(t);
-    const json = { url: receiver.url, ordered: 'device', types: ['transaction.*'] };
-    t.equal((await tenant.api.post(`${tenant.path}/endpoints`, { json })).status, 201);
-    const device = await world.activatedDevice(tenant);
-    const sent = (): number[] => [receiver.requests.length, tenant.receiver.requests.length];
-    const until = async (wanted: number): Promise<void> => {
-      for (let looks = 0; looks < 20 && sent().some((count) => count < wanted); looks += 1) {
-        clock.advance(500);
-        await serving.idle();
-      }
-      t.same(sent(), [wanted, wanted]);
-    };
-    let serving: Pick<World, 'idle' | 'service'> = world;
-    await until(1);
-    await world.service[Symbol.asyncDispose]();
+/** A device whose commands are told to the URL of a setting and to an ordered endpoint; each has got one webhook. */
+async function startLives(t: Test, database: (typeof DATABASES)[number]) {
+  const world = await startWorld(t, { database });
+  const { clock, dataDir, databaseUrl } = world;
+  const tenant = await world.createTenant();
+  const receiver = await createTestReceiver(t);
+  const json = { url: receiver.url, ordered: 'device', types: ['transaction.*'] };
+  const made = await tenant.api.post(`${tenant.path}/endpoints`, { json });
+  t.equal(made.status, 201);
+  const deliveries = `${tenant.path}/endpoints/${made.body.endpointId}/deliveries`;
+  const device = await world.activatedDevice(tenant);
+  let life = world;
 
-    clock.leap(HOUR);
-    const held = await startWorld(t, { dataDir, database, clock, env: { ...env, LAPEL_WEBHOOKS_HELD: 'true' } });
-    serving = held;
-    const api = await held.clientOf(tenant.applicationId, tenant.secret);
-    const link = await held.connect(device);
-    for (let made = 0; made < 3; made += 1) {
+  /** Lets time pass until the setting and the endpoint have got so many requests. */
+  async function sent(...wanted: [ofSetting: number, ofEndpoint: number]): Promise<void> {
+    const counts = (): number[] => [tenant.receiver.requests.length, receiver.requests.length];
+    for (let looks = 0; looks < 40 && counts().some((count, place) => count < wanted[place]!); looks += 1) {
+      clock.advance(500);
+      await life.idle();
+    }
+    t.same(counts(), wanted);
+  }
+
+  /** The service ends, as a kill would end it, and begins again with a clock that is `hours` ahead of the right one. */
+  async function begin(hours: 0 | 1, env: Record<string, string> = {}): Promise<void> {
+    await life.service[Symbol.asyncDispose]();
+    rmSync(join(dataDir, 'seen-time'), { force: true }); // a kill would not have written it
+    if (hours === 0) clock.set(-HOUR);
+    else clock.leap(HOUR);
+    const ofDatabase = databaseUrl === null ? {} : { LAPEL_DATABASE_URL: databaseUrl };
+    life = await startWorld(t, { dataDir, database, clock, env: { ...ofDatabase, ...env } });
+  }
+
+  async function succeed(commands: number): Promise<void> {
+    const api = await life.clientOf(tenant.applicationId, tenant.secret);
+    const link = await life.connect(device);
+    for (let made = 0; made < commands; made += 1) {
       t.equal((await api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
       const { transactionId } = await link.command();
       await link.ack({ transactionId, status: 'succeeded' });
     }
-    await held.idle();
-    await until(1);
-    await held.service[Symbol.asyncDispose]();
-    rmSync(join(dataDir, 'seen-time'), { force: true }); // a kill would not have written it
+  }
 
-    clock.set(-HOUR);
-    serving = await startWorld(t, { dataDir, database, clock, env });
-    await until(4);
+  /** Gives up the first delivery of the endpoint that waits, so that the next one of its device is let go. */
+  async function skip(): Promise<void> {
+    const api = await life.clientOf(tenant.applicationId, tenant.secret);
+    const { body } = await api.get(`${deliveries}?status=pending`);
+    t.equal((await api.post(`${deliveries}/${body.deliveries[0].sequence}/skip`)).status, 204);
+  }
+
+  await sent(1, 1);
+  return { receiver, ofSetting: tenant.receiver, sent, begin, succeed, skip, idle: () => life.idle() };
+}
+
+for (const database of DATABASES) {
+  t.test(`what was never sent while the clock was an hour ahead is sent at the next start: ${database}`, async (t) => {
+    const { sent, begin, succeed, idle } = await startLives(t, database);
+    await begin(1, { LAPEL_WEBHOOKS_HELD: 'true' });
+    await succeed(3);
+    await idle();
+    await sent(1, 1);
+    await begin(0);
+    await sent(4, 4);
   });
+
+  t.test(`what was refused while the clock was an hour ahead is sent again after its wait: ${database}`, async (t) => {
+    const { receiver, ofSetting, sent, begin, succeed } = await startLives(t, database);
+    await begin(1);
+    for (const one of [receiver, ofSetting]) one.answer({ status: 503 });
+    await succeed(1);
+    await sent(2, 2);
+    for (const one of [receiver, ofSetting]) one.answer({});
+    await begin(0);
+    await sent(3, 3);
+  });
+
+  t.test(`an event that was let go while the clock was an hour ahead does not wait: ${database}`, async (t) => {
+    const { receiver, sent, begin, succeed, skip } = await startLives(t, database);
+    receiver.answer({ status: 503 });
+    await succeed(2);
+    await sent(3, 2);
+    await begin(1, { LAPEL_WEBHOOKS_HELD: 'true' });
+    await skip();
+    await succeed(1);
+    receiver.answer({});
+    await begin(0);
+    await sent(4, 4);
+  });
+}

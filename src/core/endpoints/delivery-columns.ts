@@ -8,6 +8,9 @@ export const OPEN = `status IN ('pending', 'blocked')`;
  */
 export const OPEN_OF_ONE = `${OPEN} AND device_id >= ''`;
 export const PENDING = `status = 'pending' AND next_attempt_at >= 0`;
+/** Lets a blocked delivery be sent, not before its time. The three values are the time of the change. */
+export const RELEASED = `status = 'pending', updated_at = ?,
+  next_attempt_at = CASE WHEN next_attempt_at > ? THEN next_attempt_at ELSE ? END`;
 /** The columns that an attempt needs, of a delivery `e` and its event `d`. */
 export const ATTEMPTED = `e.event_id AS "deliveryId", d.body, e.attempts, e.round, d.created_at AS "createdAt", d.traceparent,
   e.sequence, d.device_sequence AS "deviceSequence"`;

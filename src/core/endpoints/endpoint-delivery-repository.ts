@@ -2,7 +2,7 @@ import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { NO_DEVICE } from '../webhooks/delivery.ts';
-import { ATTEMPTED, IS_FIRST, OF_KEY, OPEN, OPEN_OF_ONE, PENDING } from './delivery-columns.ts';
+import { ATTEMPTED, IS_FIRST, OF_KEY, OPEN, OPEN_OF_ONE, PENDING, RELEASED } from './delivery-columns.ts';
 import type { EndpointDeliveryStatus, EndpointKey, Released } from './endpoint.ts';
 
 /** A delivery that an endpoint takes from the stream. */
@@ -97,13 +97,13 @@ export async function releaseBehind(
   const key = [applicationId, endpointId];
   for (const list of inLists(sequences)) {
     const freed = await unit.all<{ sequence: number }>(
-      `UPDATE endpoint_deliveries SET status = 'pending',
-         next_attempt_at = CASE WHEN next_attempt_at > ? THEN next_attempt_at ELSE ? END
+      `UPDATE endpoint_deliveries SET ${RELEASED}
        WHERE ${OF_KEY} AND status = 'blocked' AND ${NONE_IS_SENT} AND sequence IN
          (SELECT (SELECT sequence FROM endpoint_deliveries WHERE ${OF_KEY} AND ${OPEN} AND device_id >= through.device_id
               AND device_id <= through.device_id ORDER BY device_id, sequence LIMIT 1)
           FROM (SELECT DISTINCT device_id FROM endpoint_deliveries WHERE ${OF_KEY} AND sequence IN ${IN_LIST}) AS through)
        RETURNING sequence`,
+      now,
       now,
       now,
       ...Array.from({ length: 4 }, () => key).flat(),
@@ -134,9 +134,9 @@ export function releaseAll(
   const which = ordered ? ` AND (device_id = '${NO_DEVICE}' OR (${IS_FIRST} AND ${NONE_IS_SENT}))` : '';
   const key = [applicationId, endpointId];
   unit.later(
-    `UPDATE endpoint_deliveries SET status = 'pending', next_attempt_at = CASE WHEN next_attempt_at > ? THEN next_attempt_at ELSE ? END
+    `UPDATE endpoint_deliveries SET ${RELEASED}
      WHERE ${OF_KEY} AND ${OPEN_OF_ONE} AND status = 'blocked'${which}`,
-    [now, now, ...key, ...(ordered ? key : [])],
+    [now, now, now, ...key, ...(ordered ? key : [])],
   );
 }
 

@@ -1,7 +1,7 @@
 import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { IS_FIRST, OF_ITS_DEVICE, OF_KEY, OPEN } from './delivery-columns.ts';
+import { IS_FIRST, OF_ITS_DEVICE, OF_KEY, OPEN, RELEASED } from './delivery-columns.ts';
 import type { EndpointKey } from './endpoint.ts';
 
 /** A delivery that is not through. */
@@ -37,18 +37,17 @@ export const listOpen = (
 const NONE_IS_PENDING = `NOT EXISTS (SELECT 1 FROM endpoint_deliveries p WHERE ${OF_ITS_DEVICE('p')} AND p.status = 'pending')`;
 
 const OF_ROWS = `${OF_KEY} AND sequence IN ${IN_LIST}`;
-const LATER = 'CASE WHEN next_attempt_at > ? THEN next_attempt_at ELSE ? END';
 
 /** The changes of deliveries, each only where the row is still as the change needs it. */
 const CHANGES = {
   skip: { set: `status = 'skipped', next_attempt_at = NULL, updated_at = ?`, where: OPEN, times: 1 },
   hold: { set: `status = 'blocked'`, where: `status = 'pending'`, times: 0 },
   hasten: { set: 'next_attempt_at = ?', where: `status = 'pending' AND attempts > 0`, times: 1 },
-  release: { set: `status = 'pending', next_attempt_at = ${LATER}`, where: `status = 'blocked'`, times: 2 },
+  release: { set: RELEASED, where: `status = 'blocked'`, times: 3 },
   releaseFirst: {
-    set: `status = 'pending', next_attempt_at = ${LATER}`,
+    set: RELEASED,
     where: `status = 'blocked' AND ${IS_FIRST} AND ${NONE_IS_PENDING}`,
-    times: 2,
+    times: 3,
   },
 } as const;
 export type RowChange = keyof typeof CHANGES;

@@ -24,7 +24,7 @@ export interface DeliveryRows<Name> {
   saveOutcome(unit: UnitOfWork, outcome: OutcomeFor<Name>, stored: (counts: boolean) => void): void;
   isPutOff(sql: Sql, latest: Micros): Promise<boolean>;
   pullDown(sql: Sql, now: Micros, latest: Micros): Promise<number>;
-  pullFirst(sql: Sql, now: Micros, ahead: Micros): Promise<number>;
+  pullBack(sql: Sql, times: { now: Micros; ahead: Micros }, limit: number): Promise<number>;
 }
 
 const isForEndpoint = <Row extends ReceiverName>(row: Row): row is Row & { setting: EndpointId } =>
@@ -53,7 +53,7 @@ export function createDueDeliveries(ofEndpoints: DeliveryRows<EndpointId>): DueD
       (await ofSettings.isPutOff(sql, latest)) || (await ofEndpoints.isPutOff(sql, latest)),
     pullDown: async (sql, now, latest) =>
       (await ofSettings.pullDown(sql, now, latest)) + (await ofEndpoints.pullDown(sql, now, latest)),
-    pullFirst: async (sql, now, ahead) =>
-      (await ofSettings.pullFirst(sql, now, ahead)) + (await ofEndpoints.pullFirst(sql, now, ahead)),
+    pullBack: async (sql, times, limit) =>
+      (await ofSettings.pullBack(sql, times, limit)) + (await ofEndpoints.pullBack(sql, times, limit)),
   };
 }

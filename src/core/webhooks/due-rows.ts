@@ -116,15 +116,20 @@ export function dueRows<Name extends string>({ table, column, attempted, of, id,
       sql.run(`UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND next_attempt_at > ?`, now, latest),
 
     /**
-     * Makes deliveries without an attempt due at `now`, if they were stored after `ahead`; returns their number. It reads all
-     * deliveries that wait.
+     * Moves deliveries that were changed after `ahead` to `now`, with the wait that they had then: that for a retry, or that
+     * of a pace. Changes at most `limit`, and returns their number. It reads all deliveries that wait.
      */
-    pullFirst: (sql: Sql, now: Micros, ahead: Micros): Promise<number> =>
+    pullBack: (sql: Sql, { now, ahead }: { now: Micros; ahead: Micros }, limit: number): Promise<number> =>
       sql.run(
-        `UPDATE ${table} SET next_attempt_at = ? WHERE ${waiting} AND next_attempt_at > ? AND attempts = 0 AND updated_at > ?`,
+        `UPDATE ${table} SET updated_at = ?,
+           next_attempt_at = ? + CASE WHEN next_attempt_at > updated_at THEN next_attempt_at - updated_at ELSE 0 END
+         WHERE (application_id, ${column}, ${order}) IN (SELECT application_id, ${column}, ${order} FROM ${table}
+           WHERE ${waiting} AND next_attempt_at > ? AND updated_at > ? LIMIT (? + 0))`,
+        now,
         now,
         ahead,
         ahead,
+        limit,
       ),
   };
 }
