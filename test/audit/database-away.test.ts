@@ -2,12 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import t, { type Test } from 'tap';
 import { createAudit } from '../../src/core/audit/audit.ts';
+import { createRefusals } from '../../src/core/audit/refusals.ts';
 import { createWaitingNotes } from '../../src/core/audit/waiting-notes.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { NO_POSTGRES, startTestPostgres } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 
 /** Shorter than those of the service. */
 const BOUNDS = { statementMs: 2_000, lockMs: 60, silenceMs: 300 };
@@ -55,7 +58,7 @@ t.test(
     t.equal(rows.length, 2, 'once');
     t.match(
       lines.map((line) => JSON.parse(line) as object),
-      [{ level: 40, action: NOTE.action, msg: 'an action of the service is noted when the database is back' }],
+      [{ level: 40, action: NOTE.action, msg: 'an action of the service is not in the audit log yet; trying again' }],
     );
   },
 );
@@ -103,4 +106,57 @@ t.test('a note that is being stored when the service ends is not called lost', a
   await Promise.all([noted, ended]);
   t.same(lines, []);
   t.equal(attempts, 2);
+});
+
+t.test('a note that waits when the service ends is stored if the database is back', async (t) => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  const stored: string[] = [];
+  let attempts = 0;
+  let isAway = true;
+  const tried = Promise.withResolvers<void>();
+  const notes = createWaitingNotes<typeof NOTE>({
+    clock: createFakeClock(),
+    log: createLog({ level: 'error', destination }),
+    metrics: createMetrics(),
+    async store({ id }) {
+      attempts += 1;
+      if (attempts === 2) tried.resolve();
+      if (isAway) throw new DomainError('DATABASE_UNAVAILABLE');
+      stored.push(id);
+    },
+  });
+  const noted = notes.add(NOTE);
+  await tried.promise;
+  isAway = false;
+  await notes[Symbol.asyncDispose]();
+  await noted;
+  t.same(stored, [NOTE.id]);
+  t.same(lines, []);
+});
+
+t.test('refused calls of all kinds are told at once while the database is away', async (t) => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  const [clock, metrics] = [createFakeClock(), createMetrics()];
+  const notes = createWaitingNotes<typeof NOTE>({
+    clock,
+    log: createLog({ level: 'warn', destination }),
+    metrics,
+    store: () => Promise.reject(new DomainError('DATABASE_UNAVAILABLE')),
+  });
+  const audit = { noted: (note: object) => notes.add(note as typeof NOTE) };
+  const refusals = createRefusals({ audit, clock, ids: randomIds, metrics });
+  for (let listener = 0; listener < 5; listener += 1)
+    refusals.count(new DomainError('CLIENT_INVALID'), {
+      listener: `listener ${listener}`,
+      method: 'POST',
+      path: '/oauth/token',
+      requestId: `req_${listener}`,
+      address: '127.0.0.1',
+    });
+  clock.advance(60_000);
+  await until(() => lines.length > 0);
+  t.equal(lines.length, 5);
+  await notes[Symbol.asyncDispose]();
 });

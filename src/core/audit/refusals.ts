@@ -90,7 +90,7 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
     cancel();
     const all = counted;
     counted = new Map();
-    for (const one of all.values()) await note(one);
+    await Promise.all(Array.from(all.values(), note)); // while the database is away, each waits and is told
   }
 
   return {

@@ -66,7 +66,7 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
   function wait(note: Note, err: unknown): Promise<void> | void {
     if (hasEnded || waiting.length >= MOST) return giveUp(note, err);
     const { action, details } = note;
-    log.warn({ err, action, details }, 'an action of the service is noted when the database is back');
+    log.warn({ err, action, details }, 'an action of the service is not in the audit log yet; trying again');
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push({ note, err, ended: resolve });
     if (waiting.length === 1) background.start();
@@ -87,11 +87,12 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
 
     /**
      * Stopped before the parts that store their last notes when they end: those must not wait for the database. A note that
-     * is being stored comes to its end.
+     * is being stored comes to its end, and those that wait are tried once more, until the first that would have to wait on.
      */
     async [Symbol.asyncDispose](): Promise<void> {
       hasEnded = true;
       await background.stop();
+      await run().catch(() => undefined);
       for (const { note, err, ended } of waiting.splice(0)) {
         giveUp(note, err);
         ended();
