@@ -1,4 +1,5 @@
 import t from 'tap';
+import { startSoftware } from '../api/software-world.ts';
 import { LANG, pass, speak, startRollouts } from './rollout-world.ts';
 
 for (const [code, terms, isSilent] of [
@@ -22,6 +23,36 @@ for (const [code, terms, isSilent] of [
     t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 1, unchanged: 0 } });
     await checkCounts(t, rolloutId);
   });
+
+t.test('a late success of a device that has reported the wanted version needs no confirmation', async (t) => {
+  const { world, tenant, register, upload, versionPath } = await startSoftware(t);
+  const [name, version] = ['com.example.kept', '1.1.0'];
+  await register(name, version);
+  await upload(name, version);
+  await tenant.api.post(`${versionPath(name, version)}/distributions`);
+  const { link } = await world.activatedDevice(tenant);
+  const json = {
+    operation: 'installSoftware',
+    parameters: { package: name, version },
+    devices: {},
+    answerWithin: 60,
+    retry: { codes: ['NO_ANSWER'], attempts: 2, after: 60 },
+    confirm: { seenAgainWithin: 600, versionKept: true },
+  };
+  const { rolloutId } = (await tenant.api.post(`${tenant.path}/rollouts`, { json })).body;
+  const counts = async () => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body.counts;
+  const { transactionId, packet } = await link.command();
+  link.puback(packet);
+  await pass(world, 70_000);
+  await speak(link, { software: [{ package: name, version, versionCode: 1 }] });
+  await pass(world, 70_000);
+  t.match(await counts(), { unchanged: 1 });
+  await link.ack({ transactionId, status: 'succeeded' });
+  await world.idle();
+  t.match(await counts(), { unchanged: 0, succeeded: 1 });
+  await pass(world, 1_200_000);
+  t.match(await counts(), { succeeded: 1, failed: 0 }, 'although nothing was heard of it since');
+});
 
 t.test('a late success counts for a device that could get no further command', async (t) => {
   const { world, tenant, devices, start, commands, members, checkCounts } = await startRollouts(t, 1);

@@ -54,7 +54,9 @@ const MOST_WATCHED = 5_000;
 export function createResults({ clock, transitions, wake, provisional }: Parts) {
   /** The member after the end of its transaction, or after its success was confirmed or not. */
   function after(member: Member, { plan, state }: Rollout, { status, errorCode }: Result): Member {
-    if (status === 'succeeded' && plan.confirm && member.state !== 'confirming')
+    // One that was unchanged has reported the wanted state, which is more than the answer to the command says.
+    const isProvisional = member.state !== 'confirming' && member.state !== 'unchanged';
+    if (status === 'succeeded' && plan.confirm && isProvisional)
       return {
         ...member,
         state: 'confirming',
