@@ -1,5 +1,5 @@
 import type { Contracts } from '@lapel/schemas/contracts/contracts';
-import { DomainError, faultText, isPassing } from '@lapel/schemas/contracts/errors';
+import { DomainError, faultText, isDatabaseAway, isPassing } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import { createWork } from '../../runtime/idle.ts';
 import { type Log, levelOf } from '../../runtime/log.ts';
@@ -36,7 +36,8 @@ export function createRequestHandlers({ contracts, log, metrics, uploads, freshU
       return { error: { code: String(found.code), message: 'message' in found ? String(found.message) : '' } };
     } catch (thrown) {
       if (thrown instanceof DomainError && !isPassing(thrown)) return refusal(thrown);
-      log[levelOf(thrown)]({ err: thrown, deviceId }, 'a fresh download URL could not be made');
+      if (!isDatabaseAway(thrown))
+        log[levelOf(thrown)]({ err: thrown, deviceId }, 'a fresh download URL could not be made');
       return INTERNAL;
     }
   }
