@@ -1,66 +1,5 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { NO_POSTGRES } from '../postgres/databases.ts';
-import { createTestReceiver } from '../webhooks/test-receiver.ts';
-import { startWorld, WIFI } from '../world.ts';
-
-const HOUR = 3_600_000;
-const DATABASES = ['sqlite', ...(NO_POSTGRES ? [] : (['postgres'] as const))] as const;
-
-/** A device whose commands are told to the URL of a setting and to an ordered endpoint; each has got one webhook. */
-async function startLives(t: Test, database: (typeof DATABASES)[number]) {
-  const world = await startWorld(t, { database });
-  const { clock, dataDir, databaseUrl } = world;
-  const tenant = await world.createTenant();
-  const receiver = await createTestReceiver(t);
-  const json = { url: receiver.url, ordered: 'device', types: ['transaction.*'] };
-  const made = await tenant.api.post(`${tenant.path}/endpoints`, { json });
-  t.equal(made.status, 201);
-  const deliveries = `${tenant.path}/endpoints/${made.body.endpointId}/deliveries`;
-  const device = await world.activatedDevice(tenant);
-  let life = world;
-
-  /** Lets time pass until the setting and the endpoint have got so many requests. */
-  async function sent(...wanted: [ofSetting: number, ofEndpoint: number]): Promise<void> {
-    const counts = (): number[] => [tenant.receiver.requests.length, receiver.requests.length];
-    for (let looks = 0; looks < 40 && counts().some((count, place) => count < wanted[place]!); looks += 1) {
-      clock.advance(500);
-      await life.idle();
-    }
-    t.same(counts(), wanted);
-  }
-
-  /** The service ends, as a kill would end it, and begins again with a clock that is `hours` ahead of the right one. */
-  async function begin(hours: 0 | 1, env: Record<string, string> = {}): Promise<void> {
-    await life.service[Symbol.asyncDispose]();
-    rmSync(join(dataDir, 'seen-time'), { force: true }); // a kill would not have written it
-    if (hours === 0) clock.set(-HOUR);
-    else clock.leap(HOUR);
-    const ofDatabase = databaseUrl === null ? {} : { LAPEL_DATABASE_URL: databaseUrl };
-    life = await startWorld(t, { dataDir, database, clock, env: { ...ofDatabase, ...env } });
-  }
-
-  async function succeed(commands: number): Promise<void> {
-    const api = await life.clientOf(tenant.applicationId, tenant.secret);
-    const link = await life.connect(device);
-    for (let made = 0; made < commands; made += 1) {
-      t.equal((await api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
-      const { transactionId } = await link.command();
-      await link.ack({ transactionId, status: 'succeeded' });
-    }
-  }
-
-  /** Gives up the first delivery of the endpoint that waits, so that the next one of its device is let go. */
-  async function skip(): Promise<void> {
-    const api = await life.clientOf(tenant.applicationId, tenant.secret);
-    const { body } = await api.get(`${deliveries}?status=pending`);
-    t.equal((await api.post(`${deliveries}/${body.deliveries[0].sequence}/skip`)).status, 204);
-  }
-
-  await sent(1, 1);
-  return { receiver, ofSetting: tenant.receiver, sent, begin, succeed, skip, idle: () => life.idle() };
-}
+import t from 'tap';
+import { DATABASES, startLives } from './lives.ts';
 
 for (const database of DATABASES) {
   t.test(`what was never sent while the clock was an hour ahead is sent at the next start: ${database}`, async (t) => {
@@ -95,5 +34,53 @@ for (const database of DATABASES) {
     receiver.answer({});
     await begin(0);
     await sent(4, 4);
+  });
+
+  t.test(
+    `a device that failed while the clock was an hour ahead is tried again after its wait: ${database}`,
+    async (t) => {
+      const { tenant, clock, begin, api, connect, idle } = await startLives(t, database);
+      await begin(1);
+      const before = await connect();
+      const json = { operation: 'setLanguage', parameters: { lang: 'ja' }, devices: {} };
+      const retry = { codes: ['BUSY'], attempts: 2, after: 60 };
+      const { body } = await (await api()).post(`${tenant.path}/rollouts`, { json: { ...json, retry } });
+      const { transactionId } = await before.command();
+      await before.ack({ transactionId, status: 'failed', error: { code: 'BUSY', message: 'it records.' } });
+      await idle();
+      await begin(0);
+      const after = await connect();
+      for (let seconds = 0; seconds < 120; seconds += 10) {
+        clock.advance(10_000);
+        await idle();
+      }
+      const { devices } = (await (await api()).get(`${tenant.path}/rollouts/${body.rolloutId}/devices`)).body;
+      t.match(devices, [{ state: 'unfinished' }]);
+      t.not((await after.command()).transactionId, transactionId);
+    },
+  );
+
+  t.test(`a stage does not soak for the hour that the clock was ahead: ${database}`, async (t) => {
+    const { tenant, clock, begin, api, connect, idle } = await startLives(t, database);
+    await begin(1);
+    const before = await connect();
+    const json = {
+      operation: 'setLanguage',
+      parameters: { lang: 'ja' },
+      devices: {},
+      continuous: true,
+      stages: [{ count: 1, continueWhen: { succeededPercent: 100, soakFor: 120 } }],
+    };
+    const { body } = await (await api()).post(`${tenant.path}/rollouts`, { json });
+    t.ok(body.rolloutId, JSON.stringify(body));
+    const { transactionId } = await before.command();
+    await before.ack({ transactionId, status: 'succeeded' });
+    await idle();
+    await begin(0);
+    for (let seconds = 0; seconds < 300; seconds += 10) {
+      clock.advance(10_000);
+      await idle();
+    }
+    t.match((await (await api()).get(`${tenant.path}/rollouts/${body.rolloutId}`)).body, { stage: 2 });
   });
 }

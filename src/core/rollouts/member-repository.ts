@@ -90,18 +90,22 @@ export async function updateMember(
   return changed === 1;
 }
 
-/** The next members of a stage that wait and whose time has come, in the order of their places. */
+/**
+ * The next members of a stage that wait and whose time has come, in the order of their places. One that would wait for longer
+ * than `longest` has its time from a clock that was ahead, so its wait is over.
+ */
 export const findWaiting = (
   sql: Sql,
   rolloutId: string,
-  { stage, now, limit }: { stage: number; now: Micros; limit: number },
+  { stage, now, longest, limit }: { stage: number; now: Micros; longest: Micros; limit: number },
 ): Promise<Member[]> =>
   sql.all<Member>(
-    `SELECT ${COLUMNS} FROM rollout_members WHERE rollout_id = ? AND state = 'waiting' AND stage = ? AND not_before <= ?
-     ORDER BY place LIMIT ?`,
+    `SELECT ${COLUMNS} FROM rollout_members WHERE rollout_id = ? AND state = 'waiting' AND stage = ?
+       AND (not_before <= ? OR not_before > ?) ORDER BY place LIMIT ?`,
     rolloutId,
     stage,
     now,
+    now + longest,
     limit,
   );
 

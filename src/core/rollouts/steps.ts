@@ -12,6 +12,7 @@ import { PREPARED_WITHIN_MICROS } from './overdue.ts';
 import { createPace } from './pace.ts';
 import type { Places } from './places.ts';
 import { rateNow } from './rate.ts';
+import { longestWait } from './retrying.ts';
 import { type Rollout, revertsItself } from './rollout.ts';
 import { findAsked, findRollout, forgetAsked, removeRollout, updateRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
@@ -110,9 +111,10 @@ export function createSteps(parts: Parts) {
   async function nextMembers({ rolloutId, plan, stage }: Rollout, limit: number): Promise<Member[]> {
     const found: Member[] = [];
     const most = plan.preferConnected ? LOOKED_AT : limit;
+    const wanted = { now: clock.now(), longest: longestWait(plan) };
     for (let each = 0; each <= stage && found.length < most; each += 1)
       found.push(
-        ...(await findWaiting(database.read, rolloutId, { stage: each, now: clock.now(), limit: most - found.length })),
+        ...(await findWaiting(database.read, rolloutId, { ...wanted, stage: each, limit: most - found.length })),
       );
     if (!plan.preferConnected || found.length <= limit) return found.slice(0, limit);
     const isConnected = await connected(found.map(({ deviceId }) => deviceId));
@@ -209,7 +211,8 @@ export function createSteps(parts: Parts) {
         await change(rollout, (unit, current) => updateRollout(unit, { ...current, shareSince: null }));
       return undefined;
     }
-    if (shareSince === null) {
+    // A clock that was ahead may have seen the share found, at a time that has not come.
+    if (shareSince === null || shareSince > now) {
       await change(rollout, (unit, current) => updateRollout(unit, { ...current, shareSince: now }));
       return 'now';
     }
