@@ -4,6 +4,7 @@ import type { Device } from '../model/device.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Ledger, Owed } from './ledger.ts';
 import type { OwedCancel } from './owed-cancels.ts';
+import { CANCELLED_WITHIN } from './patience.ts';
 import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 
@@ -230,8 +231,8 @@ export function createSettling({
   async function judgeCancels(): Promise<void> {
     const from = timers.now();
     const due = () => ledger.owedCancels().filter(({ deviceId }) => onlineSince(deviceId) !== undefined);
-    const isOver = ({ deviceId, since }: OwedCancel): boolean => onlineFor(deviceId, since) >= DELIVERY_MILLISECONDS;
-    while (due().some((one) => !isOver(one)) && spentSince(from) < 2 * DELIVERY_MILLISECONDS && !stopped.aborted)
+    const isOver = ({ deviceId, since }: OwedCancel): boolean => onlineFor(deviceId, since) >= CANCELLED_WITHIN;
+    while (due().some((one) => !isOver(one)) && spentSince(from) < 2 * CANCELLED_WITHIN && !stopped.aborted)
       await pause(timers, LOOK_MILLISECONDS, stopped);
     for (const owed of due()) if (isOver(owed)) ledger.missCancel(owed, timers.now());
   }
