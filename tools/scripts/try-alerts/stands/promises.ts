@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { activate, createFleet, startReceiver, WIFI } from '../fleet.ts';
 import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
-import { repeat } from '../until.ts';
+import { repeat, until } from '../until.ts';
 
 /** A service with customers, whose receivers and devices break promises, and which then ends again and again. */
 export async function breakPromises({ folder, prometheus, faults }: Stand): Promise<void> {
@@ -101,9 +101,14 @@ export async function breakPromises({ folder, prometheus, faults }: Stand): Prom
     alerts: ['LapelOverlooked'],
     fault: 'an answered request is due again, and nobody is told',
     make: async () => {
+      await link.subscribe(`devices/${first.deviceId}/responses`);
       link.publish('requests', { requestId: 'r', type: 'weather', data: {} });
       link.puback(await link.next('publish'));
       const raw = new Sqlite(join(dataDir, 'lapel.db'), { timeout: 5000 });
+      await until(
+        () => 'the PUBACK of the answer is stored',
+        async () => (raw.prepare('SELECT 1 FROM device_requests WHERE done_at IS NULL').get() ? undefined : true),
+      );
       raw.prepare('UPDATE device_requests SET done_at = NULL').run();
       raw.close();
       link.puback(await link.next('publish'));
