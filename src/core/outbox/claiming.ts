@@ -90,15 +90,18 @@ export function createClaiming(parts: ClaimingParts) {
     return cancels;
   }
 
-  /** Claims commands that their rollouts held back before, and have released. */
+  /**
+   * Claims commands that their rollouts held back before, and have released. It looks for them in each claim that has room, since
+   * nobody may have been told of their release, and later commands must not come before them.
+   */
   async function claimReleased(
     unit: UnitOfWork,
     connection: ConnectionState,
     room: number,
     now: Micros,
   ): Promise<Due[]> {
-    if (!connection.looksForReleased || room <= 0) return [];
     const { heldBack, cursor } = connection;
+    if ((heldBack.size === 0 && !connection.looksForReleased) || room <= 0) return [];
     const { deviceId } = connection.link;
     const before = new Map(heldBack);
     connection.looksForReleased = false;

@@ -57,7 +57,8 @@ export type Outbox = ReturnType<typeof createOutbox>;
  * - Cancels: a cancel has the transactionId of its transaction. If the cursor is already beyond it, the cancel is the next to
  *   be claimed, before the commands after the cursor, and like them only when the window has room.
  * - Held back: the undelivered commands of a paused rollout are passed over. When the rollout goes on, they are claimed
- *   with their own transactionIds, so that a device that has carried one out does not do it again.
+ *   with their own transactionIds, so that a device that has carried one out does not do it again. A new command takes the
+ *   fast path only if none of them has been let go, in the database, since.
  * - Window: a command that is acknowledged by PUBACK but never answered frees its slot, and so does one that is answered but
  *   never acknowledged by PUBACK.
  * - Several nodes: both paths check under the device's lock that the connection is still the device's current one. The fast
@@ -141,12 +142,21 @@ export function createOutbox(parts: Parts) {
     };
   }
 
+  /** Whether a rollout has let a command go that this connection holds back: nobody may have been told of it yet. */
+  async function hasReleased(unit: UnitOfWork, { link, cursor, heldBack }: ConnectionState): Promise<boolean> {
+    if (heldBack.size === 0) return false;
+    const found = await parts.unfinishedOfRollouts(unit, link.deviceId, cursor);
+    return heldBack.keys().some((transactionId) => found.get(transactionId) === false);
+  }
+
   async function reserve(
     unit: UnitOfWork,
     deviceId: string,
     { waits = false, isCalled = false }: { waits?: boolean; isCalled?: boolean } = {},
   ): Promise<Slot | undefined> {
-    const owner = await ownership.look(unit, deviceId, connections.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
+    const before = connections.get(deviceId);
+    const owner = await ownership.look(unit, deviceId, before?.cursor ?? Number.MAX_SAFE_INTEGER);
+    const released = before !== undefined && (await hasReleased(unit, before));
     // Read again, since a connection that came during the await claims all commands itself.
     const connection = connections.get(deviceId);
     if (!connection || !isOurs(unit, connection, owner)) {
@@ -158,6 +168,7 @@ export function createOutbox(parts: Parts) {
       return undefined;
     }
     if (owner?.behind === 1) connection.backlog = true;
+    if (released) connection.looksForReleased = true;
     return reserveOn(unit, connection, waits);
   }
 

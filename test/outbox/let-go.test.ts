@@ -1,0 +1,80 @@
+import t from 'tap';
+import type { Command } from '../../src/core/outbox/connection-state.ts';
+import { createOutbox } from '../../src/core/outbox/outbox.ts';
+import * as due from '../../src/core/transactions/due-repository.ts';
+import { insertTransaction } from '../../src/core/transactions/transaction-repository.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import type { UnitOfWork } from '../../src/platform/database/sql.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { NO_TRACING } from '../../src/runtime/tracing.ts';
+import { Watch } from '../../src/runtime/watch.ts';
+import { onBoth, openDatabaseOf } from '../database/kinds.ts';
+import { createFakeClock } from '../fake-clock.ts';
+
+const DEVICE = '490154203237518';
+const OF_DEVICE = { device: DEVICE };
+
+onBoth(t, async (t, kind) => {
+  for (const isFirst of [true, false])
+    await t.test(
+      `a command that was let go ${isFirst ? 'before' : 'after'} a newer one was made comes before it, although nobody was told`,
+      async (t) => {
+        const database = await openDatabaseOf(kind, t);
+        const clock = createFakeClock();
+        const outbox = createOutbox({
+          ...due,
+          database,
+          clock,
+          log: createLog({ level: 'silent' }),
+          metrics: createMetrics(),
+          watch: new Watch(),
+          tracing: NO_TRACING,
+          prepare: () => undefined,
+          held: { isHeld: () => false, waits: () => () => undefined },
+          heldBack: () => undefined,
+          ownership: {
+            look: async () => ({ nodeId: null, epoch: 1, behind: undefined }),
+            wake: () => undefined,
+            lost: () => undefined,
+          },
+          storePubacks: async () => undefined,
+          delivered: () => undefined,
+          cancelDelivered: () => undefined,
+        });
+        t.teardown(() => outbox[Symbol.asyncDispose]());
+        const command = { deviceId: DEVICE, applicationId: 'app', operation: 'setWifi' } as const;
+        const more = { createdAt: clock.now(), publishedAt: null, subject: null, traceparent: null };
+        const insert = (unit: UnitOfWork, attempts: number) =>
+          insertTransaction(unit, { ...command, ...more, attempts }, '{}');
+        await database.transact(async (unit) => {
+          await unit.run(
+            `INSERT INTO rollouts (rollout_id, application_id, operation, selector, plan, state, at_work, publishes, drained, stage,
+           approved, devices, entries, created_at) VALUES ('r', 'app', 'setWifi', '{}', '{}', 'running', 1, 0, 0, 0, 0, 1, 0, 0)`,
+          );
+          await insert(unit, 0);
+          await unit.run(`UPDATE transactions SET rollout_id = 'r'`);
+        });
+        const published: number[] = [];
+        outbox.open({
+          deviceId: DEVICE,
+          epoch: 1,
+          publish: ({ transactionId }: Command) => void published.push(transactionId),
+        });
+        await outbox.idle();
+        t.same(published, [], 'its rollout holds the command back');
+
+        const letGo = (unit: UnitOfWork) => unit.run('UPDATE rollouts SET publishes = 1');
+        const first = isFirst ? database.transact(letGo, OF_DEVICE) : undefined;
+        const made = database.transact(async (unit) => {
+          const slot = await outbox.reserve(unit, DEVICE, { waits: !isFirst });
+          const transactionId = await insert(unit, slot ? 1 : 0);
+          const [row] = await due.findDue(unit, DEVICE, transactionId - 1, 1, clock.now());
+          slot?.send(row!);
+          if (!isFirst) await letGo(unit);
+        }, OF_DEVICE);
+        await Promise.all([first, made]);
+        await outbox.idle();
+        t.same(published, [1, 2]);
+      },
+    );
+});
