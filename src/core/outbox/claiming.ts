@@ -3,6 +3,7 @@ import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { HeldRollouts } from '../../runtime/held-rollouts.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { ConnectionState } from './connection-state.ts';
 import type { Due } from './due.ts';
@@ -27,6 +28,8 @@ export interface ClaimingParts {
   unfinishedOfRollouts(unit: UnitOfWork, deviceId: string, upTo: number): Promise<ReadonlyMap<number, boolean>>;
   /** Claims one command whose rollout held it back; undefined when it must not be published. */
   claimReleased(unit: UnitOfWork, deviceId: string, transactionId: number, now: Micros): Promise<Due | undefined>;
+  /** The rollouts whose commands are held, as this node knows it. */
+  held: Pick<HeldRollouts, 'isHeld'>;
   /** Called after the commit of a claim that has passed over a command of a rollout. */
   heldBack(rolloutId: string, deviceId: string): void;
   /** Rises with each release of a rollout. */
@@ -112,6 +115,8 @@ export function createClaiming(parts: ClaimingParts) {
     const found = await parts.unfinishedOfRollouts(unit, deviceId, cursor);
     const claimed: Due[] = [];
     for (const transactionId of [...before.keys()].sort((a, b) => a - b)) {
+      // A hold in memory may outlive that of the database: the command would be held back again, and again.
+      if (parts.held.isHeld(before.get(transactionId)!)) continue;
       const isHeld = found.get(transactionId);
       if (isHeld === true) continue;
       if (isHeld === false) {

@@ -2,6 +2,7 @@ import { isDatabaseAway } from '@lapel/schemas/contracts/errors';
 import type { Metrics } from '../../metrics.ts';
 import type { DueOfDevice } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -16,7 +17,7 @@ import type { Due } from './due.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
 
 interface Parts
-  extends Omit<ClaimingParts, 'dispatch' | 'close' | 'rolledBack' | 'ownership' | 'releases'>,
+  extends Omit<ClaimingParts, 'dispatch' | 'close' | 'rolledBack' | 'held' | 'ownership' | 'releases'>,
     Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'held'> {
   log: Log;
   metrics: Metrics;
@@ -144,9 +145,8 @@ export function createOutbox(parts: Parts) {
 
   /** Whether a rollout has let a command go that this connection holds back: nobody may have been told of it yet. */
   async function hasReleased(unit: UnitOfWork, { link, cursor, heldBack }: ConnectionState): Promise<boolean> {
-    if (heldBack.size === 0) return false;
     const found = await parts.unfinishedOfRollouts(unit, link.deviceId, cursor);
-    return heldBack.keys().some((transactionId) => found.get(transactionId) === false);
+    return heldBack.entries().some(([id, rolloutId]) => found.get(id) === false && !parts.held.isHeld(rolloutId));
   }
 
   async function reserve(
@@ -155,8 +155,9 @@ export function createOutbox(parts: Parts) {
     { waits = false, isCalled = false }: { waits?: boolean; isCalled?: boolean } = {},
   ): Promise<Slot | undefined> {
     const before = connections.get(deviceId);
-    const owner = await ownership.look(unit, deviceId, before?.cursor ?? Number.MAX_SAFE_INTEGER);
-    const released = before !== undefined && (await hasReleased(unit, before));
+    const looked = ownership.look(unit, deviceId, before?.cursor ?? Number.MAX_SAFE_INTEGER);
+    const holdsBack = before !== undefined && before.heldBack.size > 0;
+    const [owner, released] = holdsBack ? await inOneGo(looked, hasReleased(unit, before)) : [await looked, false];
     // Read again, since a connection that came during the await claims all commands itself.
     const connection = connections.get(deviceId);
     if (!connection || !isOurs(unit, connection, owner)) {
