@@ -40,6 +40,7 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
     failed: 'actions of the service could not be written to the audit log; trying again later',
   });
   let hasEnded = false;
+  let tries = 0;
 
   function giveUp({ action, details }: Note, err: unknown): void {
     metrics.auditNotesLost.inc();
@@ -49,6 +50,7 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
   /** Stores the notes in their order. Rejects at the first that has to wait on. */
   async function run(): Promise<number> {
     for (let first = waiting[0]; first; first = waiting[0]) {
+      tries += 1;
       try {
         await store(first.note);
       } catch (err) {
@@ -87,12 +89,13 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
 
     /**
      * Stopped before the parts that store their last notes when they end: those must not wait for the database. A note that
-     * is being stored comes to its end, and those that wait are tried once more, until the first that would have to wait on.
+     * is being stored comes to its end. Otherwise those that wait are tried once more, until the first that would have to wait on.
      */
     async [Symbol.asyncDispose](): Promise<void> {
       hasEnded = true;
+      const before = tries;
       await background.stop();
-      await run().catch(() => undefined);
+      if (tries === before) await run().catch(() => undefined);
       for (const { note, err, ended } of waiting.splice(0)) {
         giveUp(note, err);
         ended();
