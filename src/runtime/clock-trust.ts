@@ -6,6 +6,11 @@ import type { Micros, Millis } from './units.ts';
 const BELIEVED_MICROS = 24 * 3_600 * 1_000_000;
 /** Milliseconds between two looks at the witness while the clock is not believed. */
 const LOOK_MS = 10_000;
+/**
+ * Milliseconds from the start until a time that lies ahead is believed to be that of an earlier clock that was ahead. A clock
+ * that is behind at a start is put right before that: no row waits for it then.
+ */
+export const SETTLED_MS = 5 * 60_000;
 /** Milliseconds between two looks at a witness with a clock of its own, and the microseconds that may lie between both. */
 const COMPARE_MS = 60_000;
 const APART_MICROS = 30 * 1_000_000;
@@ -58,6 +63,7 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
   let apart: Micros | undefined;
   let looking: Promise<void> = Promise.resolve();
   const waiting = new Set<() => void>();
+  const begunAt = clock.steady();
 
   /**
    * By how much this clock, which never goes back, is ahead of the machine's, if that is why it is not believed: after a
@@ -170,11 +176,19 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
     async start(): Promise<void> {
       await look();
       await note().catch((err: unknown) => log.warn({ err }, 'the present time could not be stored'));
-      if (witness.hasClock) compareLater();
+      if (!witness.hasClock) return;
+      await compare().catch(() => undefined); // a database that does not answer tells of itself
+      compareLater();
     },
 
     /** The latest time that is known: the clock may be behind what was seen. */
     latest: (): Micros => Math.max(clock.now(), seenAt),
+
+    /** Whether a witness with a clock says that this clock is behind. */
+    isBehind: (): boolean => apart !== undefined && apart < 0,
+
+    /** Whether a time that lies ahead is that of an earlier clock, and not one that this clock has not reached yet. */
+    isSettled: (): boolean => clock.steady() - begunAt >= SETTLED_MS && !(apart !== undefined && apart < 0),
 
     /** Whether nothing may be removed or ended because of its age. */
     isHeld: held,

@@ -31,14 +31,24 @@ export async function startLives(t: Test, database: (typeof DATABASES)[number]) 
     t.same(counts(), wanted);
   }
 
-  /** The service ends, as a kill would end it, and begins again with a clock that is `hours` ahead of the right one. */
-  async function begin(hours: 0 | 1, env: Record<string, string> = {}): Promise<void> {
+  /**
+   * The service ends, as a kill would end it, and begins again with a clock that is `hours` ahead of the right one: 0 after a
+   * life that was ahead, -1 after one that was right.
+   */
+  async function begin(hours: -1 | 0 | 1, env: Record<string, string> = {}): Promise<void> {
     await life.service[Symbol.asyncDispose]();
     rmSync(join(dataDir, 'seen-time'), { force: true }); // a kill would not have written it
-    if (hours === 0) clock.set(-HOUR);
-    else clock.leap(HOUR);
+    if (hours === 1) clock.leap(HOUR);
+    else clock.set(-HOUR);
     const ofDatabase = databaseUrl === null ? {} : { LAPEL_DATABASE_URL: databaseUrl };
     life = await startWorld(t, { dataDir, database, clock, env: { ...ofDatabase, ...env } });
+  }
+
+  async function pass(seconds: number): Promise<void> {
+    for (let left = seconds; left > 0; left -= 10) {
+      clock.advance(Math.min(left, 10) * 1_000);
+      await life.idle();
+    }
   }
 
   async function succeed(commands: number): Promise<void> {
@@ -62,13 +72,15 @@ export async function startLives(t: Test, database: (typeof DATABASES)[number]) 
   return {
     tenant,
     device,
-    clock,
     receiver,
     ofSetting: tenant.receiver,
     sent,
     begin,
     succeed,
     skip,
+    pass,
+    /** The clock is put right after a start with one that was behind. */
+    putRight: () => clock.set(HOUR),
     api: () => life.clientOf(tenant.applicationId, tenant.secret),
     connect: () => life.connect(device),
     idle: () => life.idle(),

@@ -46,6 +46,7 @@ async function stepWhile(t: Test, counts: readonly Count[], between: (unit: Unit
       },
     },
     clock,
+    trust: { isSettled: () => true },
     transitions: { pause: note('pause'), beginStage: note('begin') } as never,
     joining: { look: async () => undefined } as never,
     places: { serve: async () => ({ free: 0, at: undefined }) } as never,

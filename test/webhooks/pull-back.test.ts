@@ -25,9 +25,13 @@ t.test('deliveries of a later time keep their waits, and are moved in pieces', a
       now,
     );
   });
-  const times = { now, ahead: now + 30 * SECOND };
-  const pull = (): Promise<number> => database.transact((unit) => dueOfSettings.pullBack(unit, times, 3));
-  t.same([await pull(), await pull(), await pull()], [3, 2, 0]);
+  const which = { now, ahead: now + 30 * SECOND, mostAttempts: 9 };
+  const pull = (after?: (string | number | Buffer | null)[]) =>
+    database.transact((unit) => dueOfSettings.pullBack(unit, which, after, 3));
+  const first = await pull();
+  t.same(first, { pulled: 3, last: ['app', 'evt_2'] });
+  t.same(await pull(first.last), { pulled: 2, last: undefined });
+  t.same(await pull(), { pulled: 0, last: undefined });
   const rows = await database.read.all<{ at: number }>(
     'SELECT next_attempt_at AS at FROM deliveries ORDER BY delivery_id',
   );

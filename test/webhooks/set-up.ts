@@ -56,7 +56,7 @@ export async function createSetUp(t: Test, url: string | null) {
       share: createAlone().partitions,
       database: choices.through?.(database) ?? database,
       clock,
-      trust: { latest: clock.now },
+      trust: { latest: clock.now, isBehind: () => false, isSettled: () => true },
       ids: choices.ids ?? steadyIds,
       log: choices.log ?? createLog({ level: 'silent' }),
       metrics,

@@ -23,6 +23,7 @@ export const dueOfEndpoints = {
     of: 'e.',
     id: 'event_id',
     order: 'sequence',
+    key: ['application_id', 'endpoint_id', 'sequence'],
     waiting: OPEN, // also blocked ones: they keep their time when they are released
   }),
 

@@ -158,9 +158,9 @@ export const holdAll = (unit: UnitOfWork, { applicationId, endpointId }: Endpoin
 /** Makes all that waits for another attempt due: the endpoint works again. */
 export const hastenAll = (unit: UnitOfWork, { applicationId, endpointId }: EndpointKey, now: Micros): void =>
   unit.later(
-    `UPDATE endpoint_deliveries SET next_attempt_at = ?
+    `UPDATE endpoint_deliveries SET next_attempt_at = ?, updated_at = ?
      WHERE ${OF_KEY} AND status = 'pending' AND attempts > 0 AND next_attempt_at > ?`,
-    [now, applicationId, endpointId, now],
+    [now, now, applicationId, endpointId, now],
   );
 
 /** Gives up all that is not through. */

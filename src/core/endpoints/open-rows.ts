@@ -42,7 +42,7 @@ const OF_ROWS = `${OF_KEY} AND sequence IN ${IN_LIST}`;
 const CHANGES = {
   skip: { set: `status = 'skipped', next_attempt_at = NULL, updated_at = ?`, where: OPEN, times: 1 },
   hold: { set: `status = 'blocked'`, where: `status = 'pending'`, times: 0 },
-  hasten: { set: 'next_attempt_at = ?', where: `status = 'pending' AND attempts > 0`, times: 1 },
+  hasten: { set: 'next_attempt_at = ?, updated_at = ?', where: `status = 'pending' AND attempts > 0`, times: 2 },
   release: { set: RELEASED, where: `status = 'blocked'`, times: 3 },
   releaseFirst: {
     set: RELEASED,

@@ -3,7 +3,7 @@ import type { Micros } from '../../runtime/units.ts';
 import { findCounts } from './count-repository.ts';
 import { byState, hasFailed, hasShare, isDone, placesOf } from './counts.ts';
 import { findWaiting } from './member-repository.ts';
-import { longestWait } from './retrying.ts';
+import { FOR_EVER } from './retrying.ts';
 import { type Rollout, revertsItself } from './rollout.ts';
 import { findAsked } from './rollout-repository.ts';
 import { isOpen } from './window.ts';
@@ -45,7 +45,7 @@ export async function isOverdue(sql: Sql, rollout: Rollout, before: Micros): Pro
       if ((await findAsked(sql, rolloutId)) === undefined) return false;
       const { maxUnfinished: most } = plan;
       if (most !== undefined && placesOf(await findCounts(sql, rolloutId)).taken >= most) return false;
-      const wanted = { now: before, longest: longestWait(plan), limit: 1 };
+      const wanted = { now: before, longest: FOR_EVER, limit: 1 };
       for (let each = 0; each <= stage; each += 1)
         if ((await findWaiting(sql, rolloutId, { ...wanted, stage: each })).length > 0) return true;
       return false;

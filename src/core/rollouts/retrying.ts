@@ -17,6 +17,9 @@ const PER_UNIT = 64;
 /** Microseconds by which the clocks of nodes may differ. */
 const TOLERANCE: Micros = 30_000_000;
 
+/** Longer than any wait, in microseconds. */
+export const FOR_EVER: Micros = 2 ** 52;
+
 /** The longest wait of a device for its next command. */
 export const longestWait = ({ retry }: Plan): Micros => (retry?.after ?? 0) * 1_000_000 + TOLERANCE;
 

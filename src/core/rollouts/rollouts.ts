@@ -56,7 +56,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   leads(): boolean;
-  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved' | 'isSettled'>;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];

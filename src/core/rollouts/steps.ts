@@ -1,5 +1,6 @@
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { type Micros, SECOND } from '../../runtime/units.ts';
 import { findCounts } from './count-repository.ts';
 import { byState, type Count, hasFailed, hasShare, isDone } from './counts.ts';
@@ -12,7 +13,7 @@ import { PREPARED_WITHIN_MICROS } from './overdue.ts';
 import { createPace } from './pace.ts';
 import type { Places } from './places.ts';
 import { rateNow } from './rate.ts';
-import { longestWait } from './retrying.ts';
+import { FOR_EVER, longestWait } from './retrying.ts';
 import { type Rollout, revertsItself } from './rollout.ts';
 import { findAsked, findRollout, forgetAsked, removeRollout, updateRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
@@ -27,6 +28,7 @@ const LOOKED_AT = 1_000;
 interface Parts {
   database: Database;
   clock: Clock;
+  trust: Pick<ClockTrust, 'isSettled'>;
   transitions: Transitions;
   issuing: Issuing;
   withdrawal: Withdrawal;
@@ -56,8 +58,20 @@ export type Steps = ReturnType<typeof createSteps>;
 
 /** Takes rollouts one step further. Each step can be repeated, and be left at any point. */
 export function createSteps(parts: Parts) {
-  const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacles, ways, places, revert } =
-    parts;
+  const {
+    database,
+    clock,
+    trust,
+    transitions,
+    issuing,
+    withdrawal,
+    joining,
+    connected,
+    obstacles,
+    ways,
+    places,
+    revert,
+  } = parts;
   const pace = createPace(clock);
   const asking = createAsking();
   /** By developer: the commands that were made in this round. */
@@ -111,7 +125,7 @@ export function createSteps(parts: Parts) {
   async function nextMembers({ rolloutId, plan, stage }: Rollout, limit: number): Promise<Member[]> {
     const found: Member[] = [];
     const most = plan.preferConnected ? LOOKED_AT : limit;
-    const wanted = { now: clock.now(), longest: longestWait(plan) };
+    const wanted = { now: clock.now(), longest: trust.isSettled() ? longestWait(plan) : FOR_EVER };
     for (let each = 0; each <= stage && found.length < most; each += 1)
       found.push(
         ...(await findWaiting(database.read, rolloutId, { ...wanted, stage: each, limit: most - found.length })),
@@ -212,7 +226,7 @@ export function createSteps(parts: Parts) {
       return undefined;
     }
     // A clock that was ahead may have seen the share found, at a time that has not come.
-    if (shareSince === null || shareSince > now) {
+    if (shareSince === null || (shareSince > now && trust.isSettled())) {
       await change(rollout, (unit, current) => updateRollout(unit, { ...current, shareSince: now }));
       return 'now';
     }

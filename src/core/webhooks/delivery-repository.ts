@@ -132,6 +132,7 @@ export const dueOfSettings = {
     of: '',
     id: 'delivery_id',
     order: 'delivery_id',
+    key: ['application_id', 'delivery_id'],
     waiting: "status = 'pending'",
   }),
   saveOutcome,

@@ -1,6 +1,13 @@
-import type { Sql } from '../../platform/database/sql.ts';
+import type { Sql, SqlValue } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Delivery } from './delivery.ts';
+
+/** Which deliveries get an earlier time: those changed after `ahead`, with so many attempts at most. */
+export interface PulledBack {
+  now: Micros;
+  ahead: Micros;
+  mostAttempts: number;
+}
 
 /** A receiver, whose name is a setting or an endpoint. */
 interface Named<Name> {
@@ -21,10 +28,12 @@ interface DueTable {
   order: string;
   /** Selects the deliveries that have a next attempt, or will have one. */
   waiting: string;
+  /** The columns of the primary key. */
+  key: readonly string[];
 }
 
 /** The statements that find the deliveries which are due; an index has the pending ones by receiver and time. */
-export function dueRows<Name extends string>({ table, column, attempted, of, id, order, waiting }: DueTable) {
+export function dueRows<Name extends string>({ table, column, attempted, of, id, order, waiting, key }: DueTable) {
   const due = `SELECT ${attempted} WHERE ${of}status = 'pending' AND ${of}application_id = ? AND ${of}${column} = ?
        AND ${of}next_attempt_at <= ?`;
   const inOrder = `ORDER BY ${of}next_attempt_at, ${of}${order} LIMIT`;
@@ -117,19 +126,42 @@ export function dueRows<Name extends string>({ table, column, attempted, of, id,
 
     /**
      * Moves deliveries that were changed after `ahead` to `now`, with the wait that they had then: that for a retry, or that
-     * of a pace. Changes at most `limit`, and returns their number. It reads all deliveries that wait.
+     * of a pace. Looks at those behind a key, in their order, and changes at most `limit`; `last` is the key of the last one.
      */
-    pullBack: (sql: Sql, { now, ahead }: { now: Micros; ahead: Micros }, limit: number): Promise<number> =>
-      sql.run(
+    async pullBack(
+      sql: Sql,
+      { now, ahead, mostAttempts }: PulledBack,
+      after: readonly SqlValue[] | undefined,
+      limit: number,
+    ): Promise<{ pulled: number; last: SqlValue[] | undefined }> {
+      const names = key.join(', ');
+      const marks = key.map(() => '?').join(', ');
+      const late = `${waiting} AND next_attempt_at > ? AND updated_at > ? AND attempts <= ?`;
+      const found = await sql.all<Record<string, SqlValue>>(
+        `SELECT ${names} FROM ${table} WHERE ${late}${after ? ` AND (${names}) > (${marks})` : ''}
+         ORDER BY ${names} LIMIT (? + 0)`,
+        ahead,
+        ahead,
+        mostAttempts,
+        ...(after ?? []),
+        limit,
+      );
+      const end = found.at(-1);
+      if (!end) return { pulled: 0, last: undefined };
+      const last = key.map((name) => end[name] as SqlValue);
+      const pulled = await sql.run(
         `UPDATE ${table} SET updated_at = ?,
            next_attempt_at = ? + CASE WHEN next_attempt_at > updated_at THEN next_attempt_at - updated_at ELSE 0 END
-         WHERE (application_id, ${column}, ${order}) IN (SELECT application_id, ${column}, ${order} FROM ${table}
-           WHERE ${waiting} AND next_attempt_at > ? AND updated_at > ? LIMIT (? + 0))`,
+         WHERE ${late}${after ? ` AND (${names}) > (${marks})` : ''} AND (${names}) <= (${marks})`,
         now,
         now,
         ahead,
         ahead,
-        limit,
-      ),
+        mostAttempts,
+        ...(after ?? []),
+        ...last,
+      );
+      return { pulled, last: found.length < limit ? undefined : last };
+    },
   };
 }

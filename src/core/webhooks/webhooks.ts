@@ -44,7 +44,7 @@ import {
 } from './receiver.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
-import { putTimesRight } from './wrong-times.ts';
+import { createWrongTimes } from './wrong-times.ts';
 
 /** Milliseconds that receivers have to leave for another node: an attempt's 15 s, and the time to store its outcome. */
 const HAND_OVER_MS = 20_000;
@@ -74,8 +74,8 @@ interface Options {
   log: Log;
   metrics: Metrics;
   tracing?: Tracing;
-  /** Tells the latest time that is known. */
-  trust: Pick<ClockTrust, 'latest'>;
+  /** Tells the latest time that is known, and whether this clock may be behind. */
+  trust: Pick<ClockTrust, 'latest' | 'isBehind' | 'isSettled'>;
   /** Returns the URL of a receiver and the keys that sign; called at every attempt. */
   endpointOf: AttemptParts['endpointOf'];
   endpoints: EndpointReceivers;
@@ -116,6 +116,7 @@ export function createWebhooks(options: Options) {
   const { timeoutMs = 15_000, drainMs = 3_000 } = options;
   const sender = createSender({ ...options, timeoutMs });
   const rows = createDueDeliveries(options.endpoints.rows);
+  const wrongTimes = createWrongTimes({ database, clock, log, trust: options.trust, rows, due: takeUp });
   const recording = createRecording({ clock, ids, metrics, accept, appended: options.appended });
   const notices = createNotices({ clock, findApplication, record: recording.record });
   const failures = createFailures({
@@ -330,7 +331,7 @@ export function createWebhooks(options: Options) {
         return;
       }
       running = true;
-      await putTimesRight({ database, clock, log, trust: options.trust, rows });
+      await wrongTimes.start();
       timer.start();
       await takeUp();
     },
@@ -367,6 +368,7 @@ export function createWebhooks(options: Options) {
 
     /** Resolves when no attempt, read or write is in progress and no receiver waits for a slot. */
     async idle(): Promise<void> {
+      await wrongTimes.idle();
       await idle.idle();
       await hours.idle();
     },
@@ -379,12 +381,14 @@ export function createWebhooks(options: Options) {
       running = false;
       slowLook.stop();
       timer.stop();
+      const put = wrongTimes.stop();
       const cancel = clock.after(drainMs, () => {
         aborted = true;
         sender.abortAll();
       });
       await drained.idle();
       cancel();
+      await put;
       await writer.close();
       await hours.close();
       await sender[Symbol.asyncDispose]();

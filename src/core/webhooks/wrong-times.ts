@@ -1,47 +1,88 @@
-import type { Database } from '../../platform/database/sql.ts';
+import { createBackgroundWork } from '../../platform/database/looks.ts';
+import type { Database, SqlValue } from '../../platform/database/sql.ts';
 import { latestIn } from '../../platform/database/time-witness.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ClockTrust } from '../../runtime/clock-trust.ts';
+import { type ClockTrust, SETTLED_MS } from '../../runtime/clock-trust.ts';
 import { type Log, levelOf } from '../../runtime/log.ts';
+import type { Millis } from '../../runtime/units.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 
-/** Microseconds: a row that was changed later than now by more than this was changed by a clock that was ahead of this one. */
+/** Microseconds: a row that was changed later than now by more than this was changed by a clock ahead of this one. */
 const AHEAD_MICROS = 30 * 1_000_000;
-/** Deliveries to each kind of receivers that are changed in one unit of work. */
+/** Deliveries that are changed in one unit of work. */
 const PER_UNIT = 1_000;
+const RETRY_MS = 60_000;
 
 interface Parts {
   database: Database;
   clock: Clock;
   log: Log;
-  trust: Pick<ClockTrust, 'latest'>;
-  rows: Pick<DueDeliveries, 'isPutOff' | 'pullDown' | 'pullBack'>;
+  trust: Pick<ClockTrust, 'latest' | 'isBehind' | 'isSettled'>;
+  rows: Pick<DueDeliveries, 'isPutOff' | 'pullDown' | 'pullsBack'>;
+  /** Called after a commit in which deliveries have become due. */
+  due(): Promise<void>;
 }
 
-/** Called at a start. A clock that was ahead has given deliveries times that are too late, so they get earlier ones. */
-export async function putTimesRight({ database, clock, log, trust, rows }: Parts): Promise<void> {
-  const seen = trust.latest(); // a clock that is behind makes no retry due early
-  const latest = seen + LATEST_ATTEMPT_MICROS;
-  if (await rows.isPutOff(database.read, latest)) {
-    const pulled = await database.transact((unit) => rows.pullDown(unit, seen, latest), { pace: 'soon' });
-    log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
-  }
-  // An attempt would wait until the right clock has reached the time at which it was put off, or its delivery stored.
-  const now = clock.now();
-  const ahead = now + AHEAD_MICROS;
-  try {
+/**
+ * A clock that was ahead has given deliveries times that are too late; they get earlier ones after the next start. Retries do
+ * only after some minutes: a clock that is behind looks the same, and is put right before that.
+ */
+export function createWrongTimes({ database, clock, log, trust, rows, due }: Parts) {
+  /** Lets deliveries of later times wait from now on, those with so many attempts at most. Returns their number. */
+  async function pullBack(mostAttempts: number): Promise<number> {
+    const now = clock.now();
+    const ahead = now + AHEAD_MICROS;
     // To look at all that waits takes long, so something must tell of such a clock.
-    if (Math.max(seen, (await latestIn(database.read)) ?? 0) <= ahead) return;
-    let pulled = 0;
-    for (let more = 1; more > 0; pulled += more)
-      more = await database.transact((unit) => rows.pullBack(unit, { now, ahead }, PER_UNIT), { pace: 'soon' });
-    if (pulled > 0)
+    if (Math.max(trust.latest(), (await latestIn(database.read)) ?? 0) <= ahead) return 0;
+    let all = 0;
+    for (const pull of rows.pullsBack)
+      for (let after: SqlValue[] | undefined, isMore = true; isMore; isMore = after !== undefined) {
+        const from = after;
+        const which = { now, ahead, mostAttempts };
+        const { pulled, last } = await database.transact((unit) => pull(unit, which, from, PER_UNIT), { pace: 'soon' });
+        all += pulled;
+        after = last;
+      }
+    if (all > 0)
       log.warn(
-        { deliveries: pulled },
-        'webhooks had times of a clock that was ahead of this one; they have earlier ones',
+        { deliveries: all },
+        'webhooks had times that this clock reaches later, and have earlier ones: the clock was ahead before, or is behind now',
       );
-  } catch (err) {
-    log[levelOf(err)]({ err }, 'webhooks with times of a clock that was ahead of this one keep them');
+    return all;
   }
+
+  const retries = createBackgroundWork({
+    clock,
+    log,
+    async run(): Promise<Millis> {
+      if (!trust.isSettled()) return SETTLED_MS;
+      if ((await pullBack(Number.MAX_SAFE_INTEGER)) > 0) await due();
+      return Number.POSITIVE_INFINITY;
+    },
+    retryMs: RETRY_MS,
+    failed: 'retries with times of a clock that was ahead keep them for now; trying again',
+  });
+
+  return {
+    async start(): Promise<void> {
+      const seen = trust.latest();
+      const latest = seen + LATEST_ATTEMPT_MICROS;
+      if (await rows.isPutOff(database.read, latest)) {
+        const pulled = await database.transact((unit) => rows.pullDown(unit, seen, latest), { pace: 'soon' });
+        log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
+      }
+      try {
+        if (!trust.isBehind()) await pullBack(0);
+      } catch (err) {
+        log[levelOf(err)](
+          { err },
+          'webhooks with times of a clock that was ahead keep them for now; trying again later',
+        );
+      }
+      retries.start();
+    },
+    idle: retries.idle,
+    stop: retries.stop,
+  };
 }
