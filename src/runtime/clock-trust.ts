@@ -11,9 +11,10 @@ const LOOK_MS = 10_000;
  * that is behind at a start is put right before that: no row waits for it then.
  */
 export const SETTLED_MS = 5 * 60_000;
-/** Milliseconds between two looks at a witness with a clock of its own, and the microseconds that may lie between both. */
+/** Milliseconds between two looks at a witness with a clock of its own. */
 const COMPARE_MS = 60_000;
-const APART_MICROS = 30 * 1_000_000;
+/** Microseconds by which two clocks may differ, such as those of two nodes. */
+export const APART_MICROS: Micros = 30 * 1_000_000;
 
 /** Somebody else who knows the time. */
 export interface TimeWitness {
@@ -151,6 +152,8 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
     });
   }
 
+  const isBehind = (): boolean => apart !== undefined && apart < 0;
+
   const steadyTime = ({ at, steady }: { at: Micros; steady: Millis }): Micros => at + (clock.steady() - steady) * 1000;
 
   /** Remembers a time that is believed: after a leap, rows have times that nobody may take for those of a right clock. */
@@ -185,10 +188,10 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
     latest: (): Micros => Math.max(clock.now(), seenAt),
 
     /** Whether a witness with a clock says that this clock is behind. */
-    isBehind: (): boolean => apart !== undefined && apart < 0,
+    isBehind,
 
     /** Whether a time that lies ahead is that of an earlier clock, and not one that this clock has not reached yet. */
-    isSettled: (): boolean => clock.steady() - begunAt >= SETTLED_MS && !(apart !== undefined && apart < 0),
+    isSettled: (): boolean => clock.steady() - begunAt >= SETTLED_MS && !isBehind(),
 
     /** Whether nothing may be removed or ended because of its age. */
     isHeld: held,

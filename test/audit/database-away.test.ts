@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import t, { type Test } from 'tap';
 import { createAudit } from '../../src/core/audit/audit.ts';
@@ -16,17 +16,23 @@ import { until } from '../until.ts';
 const BOUNDS = { statementMs: 2_000, lockMs: 60, silenceMs: 300 };
 const NOTE = { action: 'RAISE /numbers', resource: '/numbers', id: 'life_1', details: { reason: 'other_database' } };
 
+/** A log, and the lines of it. */
+function logAt(level: 'warn' | 'error') {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  return { log: createLog({ level, destination }), lines };
+}
+
 async function startAudit(t: Test) {
   const postgres = await startTestPostgres();
   t.teardown(() => postgres[Symbol.asyncDispose]());
   const url = await postgres.createDatabase();
   const database = await openPostgres({ url, nowMicros: 0, bounds: BOUNDS, longestWaitMs: 200 });
   t.teardown(() => database.close());
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
   const clock = createFakeClock();
   const metrics = createMetrics();
-  const audit = createAudit({ database, clock, log: createLog({ level: 'warn', destination }), metrics });
+  const { log, lines } = logAt('warn');
+  const audit = createAudit({ database, clock, log, metrics });
   await audit.noted({ ...NOTE, id: 'life_0' });
   /** Moves the clock on until the promise resolves. */
   async function whileTimePasses(promise: Promise<void>): Promise<void> {
@@ -82,42 +88,42 @@ t.test(
   },
 );
 
-t.test('a note that is being stored when the service ends is not called lost', async (t) => {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
-  const again = Promise.withResolvers<void>();
-  const stored = Promise.withResolvers<void>();
-  let attempts = 0;
-  const notes = createWaitingNotes<typeof NOTE>({
-    clock: createFakeClock(),
-    log: createLog({ level: 'error', destination }),
-    metrics: createMetrics(),
-    async store() {
-      attempts += 1;
-      if (attempts === 1) throw new DomainError('DATABASE_UNAVAILABLE');
-      again.resolve();
-      await stored.promise;
-    },
+for (const isBack of [true, false])
+  t.test(`a note that is being stored when the service ends is ${isBack ? 'not ' : ''}called lost`, async (t) => {
+    const { log, lines } = logAt('error');
+    const again = Promise.withResolvers<void>();
+    const stored = Promise.withResolvers<void>();
+    let attempts = 0;
+    const notes = createWaitingNotes<typeof NOTE>({
+      clock: createFakeClock(),
+      log,
+      metrics: createMetrics(),
+      async store() {
+        attempts += 1;
+        if (attempts === 1) throw new DomainError('DATABASE_UNAVAILABLE');
+        again.resolve();
+        await stored.promise;
+      },
+    });
+    const noted = notes.add(NOTE);
+    await again.promise;
+    const ended = notes[Symbol.asyncDispose]();
+    if (isBack) stored.resolve();
+    else stored.reject(new DomainError('DATABASE_UNAVAILABLE'));
+    await Promise.all([noted, ended]);
+    t.equal(lines.length, isBack ? 0 : 1);
+    t.equal(attempts, 2, 'the stop waits for the database once');
   });
-  const noted = notes.add(NOTE);
-  await again.promise;
-  const ended = notes[Symbol.asyncDispose]();
-  stored.resolve();
-  await Promise.all([noted, ended]);
-  t.same(lines, []);
-  t.equal(attempts, 2);
-});
 
 t.test('a note that waits when the service ends is stored if the database is back', async (t) => {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  const { log, lines } = logAt('error');
   const stored: string[] = [];
   let attempts = 0;
   let isAway = true;
   const tried = Promise.withResolvers<void>();
   const notes = createWaitingNotes<typeof NOTE>({
     clock: createFakeClock(),
-    log: createLog({ level: 'error', destination }),
+    log,
     metrics: createMetrics(),
     async store({ id }) {
       attempts += 1;
@@ -128,6 +134,7 @@ t.test('a note that waits when the service ends is stored if the database is bac
   });
   const noted = notes.add(NOTE);
   await tried.promise;
+  await turn(); // the try has failed
   isAway = false;
   await notes[Symbol.asyncDispose]();
   await noted;
@@ -136,12 +143,11 @@ t.test('a note that waits when the service ends is stored if the database is bac
 });
 
 t.test('refused calls of all kinds are told at once while the database is away', async (t) => {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) } as unknown as NodeJS.WritableStream;
+  const { log, lines } = logAt('warn');
   const [clock, metrics] = [createFakeClock(), createMetrics()];
   const notes = createWaitingNotes<typeof NOTE>({
     clock,
-    log: createLog({ level: 'warn', destination }),
+    log,
     metrics,
     store: () => Promise.reject(new DomainError('DATABASE_UNAVAILABLE')),
   });

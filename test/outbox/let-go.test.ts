@@ -1,52 +1,17 @@
 import t, { type Test } from 'tap';
 import type { Command } from '../../src/core/outbox/connection-state.ts';
-import { createOutbox } from '../../src/core/outbox/outbox.ts';
-import * as due from '../../src/core/transactions/due-repository.ts';
-import { insertTransaction } from '../../src/core/transactions/transaction-repository.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { findDue } from '../../src/core/transactions/due-repository.ts';
 import type { UnitOfWork } from '../../src/platform/database/sql.ts';
-import { createLog } from '../../src/runtime/log.ts';
-import { NO_TRACING } from '../../src/runtime/tracing.ts';
-import { Watch } from '../../src/runtime/watch.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import type { DatabaseKind } from '../postgres/databases.ts';
+import { createTestOutbox, DEVICE } from './stand.ts';
 
-const DEVICE = '490154203237518';
 const OF_DEVICE = { device: DEVICE };
 
-type Parts = Partial<Pick<Parameters<typeof createOutbox>[0], 'prepare' | 'held' | 'window'>>;
-
 /** A device with a command of a rollout that publishes nothing. */
-async function start(t: Test, kind: DatabaseKind, parts: Parts = {}) {
+async function start(t: Test, kind: DatabaseKind, parts: Parameters<typeof createTestOutbox>[2] = {}) {
   const database = await openDatabaseOf(kind, t);
-  const clock = createFakeClock();
-  const outbox = createOutbox({
-    ...due,
-    database,
-    clock,
-    log: createLog({ level: 'silent' }),
-    metrics: createMetrics(),
-    watch: new Watch(),
-    tracing: NO_TRACING,
-    prepare: () => undefined,
-    held: { isHeld: () => false, waits: () => () => undefined },
-    heldBack: () => undefined,
-    ownership: {
-      look: async () => ({ nodeId: null, epoch: 1, behind: undefined }),
-      wake: () => undefined,
-      lost: () => undefined,
-    },
-    storePubacks: async () => undefined,
-    delivered: () => undefined,
-    cancelDelivered: () => undefined,
-    ...parts,
-  });
-  t.teardown(() => outbox[Symbol.asyncDispose]());
-  const command = { deviceId: DEVICE, applicationId: 'app', operation: 'setWifi' } as const;
-  const more = { createdAt: clock.now(), publishedAt: null, subject: null, traceparent: null };
-  const insert = (unit: UnitOfWork, attempts: number) =>
-    insertTransaction(unit, { ...command, ...more, attempts }, '{}');
+  const { outbox, clock, insert } = createTestOutbox(t, database, parts);
   await database.transact(async (unit) => {
     await unit.run(
       `INSERT INTO rollouts (rollout_id, application_id, operation, selector, plan, state, at_work, publishes, drained, stage,
@@ -70,7 +35,7 @@ async function start(t: Test, kind: DatabaseKind, parts: Parts = {}) {
     async make(unit: UnitOfWork, waits: boolean): Promise<void> {
       const slot = await outbox.reserve(unit, DEVICE, { waits });
       const transactionId = await insert(unit, slot ? 1 : 0);
-      const [row] = await due.findDue(unit, DEVICE, transactionId - 1, 1, clock.now());
+      const [row] = await findDue(unit, DEVICE, transactionId - 1, 1, clock.now());
       slot?.send(row!);
     },
   };

@@ -4,7 +4,7 @@ export interface Pace {
   readonly keepAlive: number;
   /** The least milliseconds between two pieces of a slow look of the service, which looks for lost wake-ups. */
   readonly slowLook: number;
-  /** The least milliseconds between two looks of the service at devices of rollouts. */
+  /** The least milliseconds between two looks of the service at a rollout that waits, at its devices, and at its binary. */
   readonly rolloutLook: number;
   /** Milliseconds between two looks at the whole database. */
   readonly judging: number;

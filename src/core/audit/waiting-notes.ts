@@ -40,7 +40,8 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
     failed: 'actions of the service could not be written to the audit log; trying again later',
   });
   let hasEnded = false;
-  let tries = 0;
+  /** How often the database was away. */
+  let failures = 0;
 
   function giveUp({ action, details }: Note, err: unknown): void {
     metrics.auditNotesLost.inc();
@@ -50,12 +51,14 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
   /** Stores the notes in their order. Rejects at the first that has to wait on. */
   async function run(): Promise<number> {
     for (let first = waiting[0]; first; first = waiting[0]) {
-      tries += 1;
       try {
         await store(first.note);
       } catch (err) {
         first.err = err;
-        if (isPassing(err)) throw err;
+        if (isPassing(err)) {
+          failures += 1;
+          throw err;
+        }
         giveUp(first.note, err);
       }
       waiting.shift();
@@ -93,9 +96,9 @@ export function createWaitingNotes<Note extends Named>({ clock, log, metrics, st
      */
     async [Symbol.asyncDispose](): Promise<void> {
       hasEnded = true;
-      const before = tries;
+      const before = failures;
       await background.stop();
-      if (tries === before) await run().catch(() => undefined);
+      if (failures === before) await run().catch(() => undefined);
       for (const { note, err, ended } of waiting.splice(0)) {
         giveUp(note, err);
         ended();

@@ -114,9 +114,9 @@ export function createClaiming(parts: ClaimingParts) {
     });
     const found = await parts.unfinishedOfRollouts(unit, deviceId, cursor);
     const claimed: Due[] = [];
-    for (const transactionId of [...before.keys()].sort((a, b) => a - b)) {
+    for (const [transactionId, rolloutId] of [...before].sort(([a], [b]) => a - b)) {
       // A hold in memory may outlive that of the database: the command would be held back again, and again.
-      if (parts.held.isHeld(before.get(transactionId)!)) continue;
+      if (parts.held.isHeld(rolloutId)) continue;
       const isHeld = found.get(transactionId);
       if (isHeld === true) continue;
       if (isHeld === false) {

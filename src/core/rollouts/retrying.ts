@@ -1,6 +1,7 @@
 import { DomainError } from '@lapel/schemas/contracts/errors';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { APART_MICROS } from '../../runtime/clock-trust.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Applications } from '../applications/applications.ts';
 import { findCounts, moveCount } from './count-repository.ts';
@@ -14,14 +15,11 @@ import type { Transitions } from './transitions.ts';
 
 /** Failed devices that wait again in one unit of work. */
 const PER_UNIT = 64;
-/** Microseconds by which the clocks of nodes may differ. */
-const TOLERANCE: Micros = 30_000_000;
-
 /** Longer than any wait, in microseconds. */
 export const FOR_EVER: Micros = 2 ** 52;
 
 /** The longest wait of a device for its next command. */
-export const longestWait = ({ retry }: Plan): Micros => (retry?.after ?? 0) * 1_000_000 + TOLERANCE;
+export const longestWait = ({ retry }: Plan): Micros => (retry?.after ?? 0) * 1_000_000 + APART_MICROS;
 
 /** Which failed devices wait again: those with a code, or all; and whether they are only counted. */
 export interface WantedRetry {

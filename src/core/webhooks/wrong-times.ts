@@ -2,14 +2,12 @@ import { createBackgroundWork } from '../../platform/database/looks.ts';
 import type { Database, SqlValue } from '../../platform/database/sql.ts';
 import { latestIn } from '../../platform/database/time-witness.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type ClockTrust, SETTLED_MS } from '../../runtime/clock-trust.ts';
+import { APART_MICROS, type ClockTrust, SETTLED_MS } from '../../runtime/clock-trust.ts';
 import { type Log, levelOf } from '../../runtime/log.ts';
-import type { Millis } from '../../runtime/units.ts';
+import type { Micros, Millis } from '../../runtime/units.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 
-/** Microseconds: a row that was changed later than now by more than this was changed by a clock ahead of this one. */
-const AHEAD_MICROS = 30 * 1_000_000;
 /** Deliveries that are changed in one unit of work. */
 const PER_UNIT = 1_000;
 const RETRY_MS = 60_000;
@@ -29,21 +27,29 @@ interface Parts {
  * only after some minutes: a clock that is behind looks the same, and is put right before that.
  */
 export function createWrongTimes({ database, clock, log, trust, rows, due }: Parts) {
+  /** The latest time that was known at the start: the first command of this life hides that of the life before. */
+  let known: Micros | undefined;
+
+  const latestKnown = async (): Promise<Micros> => Math.max(trust.latest(), (await latestIn(database.read)) ?? 0);
+
   /** Lets deliveries of later times wait from now on, those with so many attempts at most. Returns their number. */
   async function pullBack(mostAttempts: number): Promise<number> {
+    known ??= await latestKnown();
     const now = clock.now();
-    const ahead = now + AHEAD_MICROS;
+    const ahead = now + APART_MICROS;
     // To look at all that waits takes long, so something must tell of such a clock.
-    if (Math.max(trust.latest(), (await latestIn(database.read)) ?? 0) <= ahead) return 0;
+    if (known <= ahead) return 0;
     let all = 0;
-    for (const pull of rows.pullsBack)
-      for (let after: SqlValue[] | undefined, isMore = true; isMore; isMore = after !== undefined) {
+    for (const pull of rows.pullsBack) {
+      let after: SqlValue[] | undefined;
+      do {
         const from = after;
         const which = { now, ahead, mostAttempts };
         const { pulled, last } = await database.transact((unit) => pull(unit, which, from, PER_UNIT), { pace: 'soon' });
         all += pulled;
         after = last;
-      }
+      } while (after);
+    }
     if (all > 0)
       log.warn(
         { deliveries: all },
@@ -73,6 +79,7 @@ export function createWrongTimes({ database, clock, log, trust, rows, due }: Par
         log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
       }
       try {
+        known = await latestKnown();
         if (!trust.isBehind()) await pullBack(0);
       } catch (err) {
         log[levelOf(err)](
