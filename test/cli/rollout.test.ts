@@ -157,11 +157,11 @@ t.test('lapel rollout', async (t) => {
 
   await t.test('watch follows it to its end, and its exit code says how it ended', async (t) => {
     const rolloutId = await started(`--language fr --device ${device.deviceId}`);
+    const { transactionId } = await device.link.command(); // before it, no stage has begun
     const looked = Promise.withResolvers<void>();
     const watched = lapel(`rollout watch ${rolloutId}`, {
       onWrite: (text) => text.includes('running') && looked.resolve(),
     });
-    const { transactionId } = await device.link.command();
     await looked.promise; // otherwise the first look can come after the end
     await device.link.ack({ transactionId, status: 'succeeded' });
     const { code, stdout, stderr } = await watched;
